@@ -2,12 +2,13 @@ import * as z from "zod";
 import { CONTROL_ANSWERS, type ControlRoute } from "./document/answers.ts";
 import type { DocumentedHandler } from "./http/handler.ts";
 
-type Route = { readonly method: string; readonly path: string; readonly handler: unknown };
+/** A route as the server has registered it. */
+export type DocumentedRoute = { readonly method: string; readonly path: string; readonly handler: unknown };
 
 const errorAnswer = z.object({ request_id: z.string(), code: z.string(), message: z.string() });
 
 /** The OpenAPI document of the control API, from the schemas that parse its inputs. */
-export function controlDocument(routes: readonly Route[], version: string): object {
+export function controlDocument(routes: readonly DocumentedRoute[], version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const { method, path, handler } of routes) {
     const answer = CONTROL_ANSWERS[`${method} ${path}` as ControlRoute];

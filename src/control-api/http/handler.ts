@@ -58,12 +58,20 @@ export type ControlOptions = {
   readonly onBug: (error: unknown) => void;
 };
 
-type ParsedRequest<Q extends z.ZodType, B extends z.ZodType> = {
+export type ParsedRequest<Q extends z.ZodType, B extends z.ZodType> = {
   /** The world that the request is for. */
   readonly world: WorldHandle;
   readonly params: Record<string, string>;
   readonly query: z.output<Q>;
   readonly body: z.output<B>;
+};
+
+export type RequestSchemas<Q extends z.ZodType, B extends z.ZodType> = {
+  readonly query?: Q;
+  readonly body?: B;
+  readonly status?: 200 | 201;
+  /** The schema of a body that is parsed in more than one step. */
+  readonly documentedBody?: z.ZodType;
 };
 
 /** A handler with the schemas of its inputs, for the document of the control API. */
@@ -81,13 +89,7 @@ const NO_PARAMETERS = strict({});
  */
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
   { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
-  options: {
-    readonly query?: Q;
-    readonly body?: B;
-    readonly status?: 200 | 201;
-    /** The schema of a body that is parsed in more than one step. */
-    readonly documentedBody?: z.ZodType;
-  },
+  options: RequestSchemas<Q, B>,
   respond: (request: ParsedRequest<Q, B>, context: Context) => unknown,
 ): DocumentedHandler {
   const handle = async (context: Context) => {

@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { id, keyName, text } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
@@ -14,128 +13,112 @@ import {
 import { profileOfWorld } from "../../platform/world/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
 
 const secret = z.string().regex(SECRET_PATTERN, SECRET_RULE);
 
 /** Accounts and their first keys, which on the platform come from the console. */
-export function accountRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/accounts",
-    handler(options, {}, ({ world }) =>
-      runTransaction(world, (transaction) => ({
-        accounts: [...transaction.world.accounts.values()].map((account) => renderObject(account)),
-      })),
-    ),
-  );
-
-  app.post(
-    "/accounts",
-    handler(
-      options,
-      {
-        status: 201,
-        body: z.strictObject({
-          id: id.optional(),
-          name: text(256),
-          email: z.email().optional(),
-          plan: z.enum(["paid", "free"]).optional(),
-          key_name: keyName.default("first key"),
-          api_key: secret.optional(),
-        }),
-      },
-      ({ world, body: { api_key, key_name, ...input } }) =>
-        runTransaction(world, (transaction) => {
-          checkUnused(transaction, api_key);
-          const created = unwrap(transaction.execute({ type: "CreateAccount", ...input })).find(
-            (event) => event.type === "AccountCreated",
-          );
-          if (created === undefined) throw new Error("CreateAccount created no account");
-          return {
-            account: renderObject(created.account),
-            api_key: createKey(transaction, created.account, key_name, api_key),
-          };
-        }),
-    ),
-  );
-
-  app.patch(
-    "/accounts/:account_id",
-    handler(
-      options,
-      { body: z.strictObject({ plan: z.enum(["paid", "free"]) }) },
-      ({ world, params, body }) =>
-        runTransaction(world, (transaction) => {
-          const accountId = accountOf(transaction, params["account_id"]).id;
-          unwrap(transaction.execute({ type: "ChangePlan", accountId, plan: body.plan }));
-          return { account: renderObject(transaction.world.accounts.get(accountId)) };
-        }),
-    ),
-  );
-
-  app.get(
-    "/api_keys",
-    handler(options, { query: strict({ account_id: id.optional() }) }, ({ world, query }) =>
-      runTransaction(world, (transaction) => {
-        const accounts =
-          query.account_id === undefined
-            ? [...transaction.world.accounts.values()]
-            : [accountOf(transaction, query.account_id)];
-        return {
-          api_keys: accounts.flatMap((account) =>
-            keysOf(transaction, account).map((apiKey) => renderKey(transaction, apiKey.id)),
-          ),
-        };
-      }),
-    ),
-  );
-
-  app.post(
-    "/api_keys",
-    handler(
-      options,
-      {
-        body: z.strictObject({
-          account_id: id.optional(),
-          key_name: keyName,
-          api_key: secret.optional(),
-        }),
-      },
-      ({ world, body }) =>
-        runTransaction(world, (transaction) => {
-          checkUnused(transaction, body.api_key);
-          return createKey(transaction, accountOf(transaction, body.account_id), body.key_name, body.api_key);
-        }),
-    ),
-  );
-
-  app.delete(
-    "/api_keys/:key_id",
-    handler(options, {}, ({ world, params }) =>
-      runTransaction(world, (transaction) => {
-        const apiKey = transaction.world.apiKeys.get(params["key_id"] ?? "");
-        if (apiKey === undefined)
-          return unwrap(refuse("API_KEY_NOT_FOUND", `API key ${params["key_id"]} not found`));
-        const { accountId, scope, id: keyId } = apiKey;
-        unwrap(
-          transaction.execute({
-            type: "RevokeApiKey",
-            accountId,
-            organizationId: scope?.organizationId,
-            keyId,
-          }),
-        );
-        return { ...renderKey(transaction, apiKey.id), revoked: true };
-      }),
-    ),
-  );
-
-  return app;
+export function accountRoutes(): readonly ControlApiRoute[] {
+  return [listAccounts, createAccount, updateAccount, listApiKeys, createApiKey, revokeApiKey];
 }
+
+const listAccounts = route("GET /accounts", {}, ({ world }) =>
+  runTransaction(world, (transaction) => ({
+    accounts: [...transaction.world.accounts.values()].map((account) => renderObject(account)),
+  })),
+);
+
+const createAccount = route(
+  "POST /accounts",
+  {
+    status: 201,
+    body: z.strictObject({
+      id: id.optional(),
+      name: text(256),
+      email: z.email().optional(),
+      plan: z.enum(["paid", "free"]).optional(),
+      key_name: keyName.default("first key"),
+      api_key: secret.optional(),
+    }),
+  },
+  ({ world, body: { api_key, key_name, ...input } }) =>
+    runTransaction(world, (transaction) => {
+      checkUnused(transaction, api_key);
+      const created = unwrap(transaction.execute({ type: "CreateAccount", ...input })).find(
+        (event) => event.type === "AccountCreated",
+      );
+      if (created === undefined) throw new Error("CreateAccount created no account");
+      return {
+        account: renderObject(created.account),
+        api_key: createKey(transaction, created.account, key_name, api_key),
+      };
+    }),
+);
+
+const updateAccount = route(
+  "PATCH /accounts/:account_id",
+  { body: z.strictObject({ plan: z.enum(["paid", "free"]) }) },
+  ({ world, params, body }) =>
+    runTransaction(world, (transaction) => {
+      const accountId = accountOf(transaction, params["account_id"]).id;
+      unwrap(transaction.execute({ type: "ChangePlan", accountId, plan: body.plan }));
+      return { account: renderObject(transaction.world.accounts.get(accountId)) };
+    }),
+);
+
+const listApiKeys = route(
+  "GET /api_keys",
+  { query: strict({ account_id: id.optional() }) },
+  ({ world, query }) =>
+    runTransaction(world, (transaction) => {
+      const accounts =
+        query.account_id === undefined
+          ? [...transaction.world.accounts.values()]
+          : [accountOf(transaction, query.account_id)];
+      return {
+        api_keys: accounts.flatMap((account) =>
+          keysOf(transaction, account).map((apiKey) => renderKey(transaction, apiKey.id)),
+        ),
+      };
+    }),
+);
+
+const createApiKey = route(
+  "POST /api_keys",
+  {
+    body: z.strictObject({
+      account_id: id.optional(),
+      key_name: keyName,
+      api_key: secret.optional(),
+    }),
+  },
+  ({ world, body }) =>
+    runTransaction(world, (transaction) => {
+      checkUnused(transaction, body.api_key);
+      return createKey(transaction, accountOf(transaction, body.account_id), body.key_name, body.api_key);
+    }),
+);
+
+const revokeApiKey = route("DELETE /api_keys/:key_id", {}, ({ world, params }) =>
+  runTransaction(world, (transaction) => {
+    const apiKey = transaction.world.apiKeys.get(params["key_id"] ?? "");
+    if (apiKey === undefined)
+      return unwrap(refuse("API_KEY_NOT_FOUND", `API key ${params["key_id"]} not found`));
+    const { accountId, scope, id: keyId } = apiKey;
+    unwrap(
+      transaction.execute({
+        type: "RevokeApiKey",
+        accountId,
+        organizationId: scope?.organizationId,
+        keyId,
+      }),
+    );
+    return { ...renderKey(transaction, apiKey.id), revoked: true };
+  }),
+);
 
 /** The keys of an account and of its organization. */
 function keysOf({ world }: Transaction, account: Account): ApiKey[] {

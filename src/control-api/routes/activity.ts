@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { issueText } from "../../http/issue-text.ts";
@@ -13,39 +12,50 @@ import type { SpanCommand, SpanData } from "../../platform/model/span.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { activity as activityField, span as spanField } from "../http/control-fields.ts";
-import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 
 type ActivityInput = z.output<typeof activityField>;
 
+const documentedBody = z.union([activityField, z.array(activityField).min(1).max(MAX.activities)]);
+
+/** Errors of a single activity name the field; in an array they include the index. */
+const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {
+  const schema = Array.isArray(input) ? z.array(activityField).min(1).max(MAX.activities) : activityField;
+  const parsed = schema.safeParse(input, { error: issueText });
+  if (parsed.success) return Array.isArray(parsed.data) ? parsed.data : [parsed.data];
+  for (const issue of parsed.error.issues)
+    context.addIssue({ code: "custom", path: issue.path, message: issue.message });
+  return z.NEVER;
+});
+
 /** Activity of clients of the computes, reported by callers instead of a data plane. */
-export function activityRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  const acceptsClients = options.runStatement !== undefined;
-  app.post(
-    "/spans",
-    handler(options, { body: spanField }, ({ world, body }) =>
-      runTransaction(world, (transaction) => {
-        unwrap(transaction.execute(spanCommand(transaction, body)));
-        return { now: formatInstant(transaction.now) };
-      }),
-    ),
-  );
-  app.post(
-    "/activity",
-    handler(options, { body: oneOrMany, documentedBody }, ({ world, body }) =>
-      runTransaction(world, (transaction) => {
-        for (const [index, input] of body.entries())
-          checkActivity(transaction, input, body.length === 1 ? "" : `${index}.`, acceptsClients);
-        return {
-          now: formatInstant(transaction.now),
-          activities: body.map((input) => recordActivity(transaction, input)),
-        };
-      }),
-    ),
-  );
-  return app;
+export function activityRoutes(): readonly ControlApiRoute[] {
+  return [reportSpan, reportActivity];
 }
+
+const reportSpan = route("POST /spans", { body: spanField }, ({ world, body }) =>
+  runTransaction(world, (transaction) => {
+    unwrap(transaction.execute(spanCommand(transaction, body)));
+    return { now: formatInstant(transaction.now) };
+  }),
+);
+
+const reportActivity = route(
+  "POST /activity",
+  { body: oneOrMany, documentedBody },
+  ({ world, body, server }) =>
+    runTransaction(world, (transaction) => {
+      const acceptsClients = server.runStatement !== undefined;
+      for (const [index, input] of body.entries())
+        checkActivity(transaction, input, body.length === 1 ? "" : `${index}.`, acceptsClients);
+      return {
+        now: formatInstant(transaction.now),
+        activities: body.map((input) => recordActivity(transaction, input)),
+      };
+    }),
+);
 
 /** The end of the open span, by default now. */
 function spanCommand({ world, now }: Transaction, input: z.output<typeof spanField>): SpanCommand {
@@ -77,18 +87,6 @@ function spanData({
 }: NonNullable<Extract<z.output<typeof spanField>, { kind: "end" }>["data"]>): SpanData {
   return { writtenBytes, transferredBytes, ...omitUndefined({ logicalSizeBytes }) };
 }
-
-const documentedBody = z.union([activityField, z.array(activityField).min(1).max(MAX.activities)]);
-
-/** Errors of a single activity name the field; in an array they include the index. */
-const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {
-  const schema = Array.isArray(input) ? z.array(activityField).min(1).max(MAX.activities) : activityField;
-  const parsed = schema.safeParse(input, { error: issueText });
-  if (parsed.success) return Array.isArray(parsed.data) ? parsed.data : [parsed.data];
-  for (const issue of parsed.error.issues)
-    context.addIssue({ code: "custom", path: issue.path, message: issue.message });
-  return z.NEVER;
-});
 
 /** Validates all activities before any is recorded, so that an error changes nothing. */
 function checkActivity(

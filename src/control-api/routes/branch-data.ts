@@ -1,7 +1,7 @@
-import { Hono } from "hono";
 import { fail } from "../../http/request.ts";
-import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import type { DataUsage } from "../http/server-figures.ts";
 
 const NO_DATA = { engine: null, as_of: null, exact: true, size_bytes: 0, points: 0, available_since: null };
@@ -9,36 +9,31 @@ const NO_DATA = { engine: null, as_of: null, exact: true, size_bytes: 0, points:
 const NO_USAGE: DataUsage = { volumes: 0, bytes: 0, waitingBytes: 0, limitBytes: undefined };
 
 /** The data of branches, which history does not contain. */
-export function branchDataRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  app.get(
-    "/branches/:branch_id/data",
-    handler(options, {}, async ({ world, params }) => {
-      const branchId = params["branch_id"] ?? "";
-      const row = await runTransaction(world, (view) => {
-        if (view.world.branches.get(branchId) === undefined)
-          fail({ status: 404, code: "BRANCH_NOT_FOUND", message: `branch "${branchId}" not found` });
-        return view.world.branchData.get(branchId);
-      });
-      const data = row && (await options.describeBranchData?.(row));
-      if (data === undefined) return NO_DATA;
-      const { pgVersion, asOf, isExact, sizeBytes, points, since } = data;
-      return {
-        engine: `postgres ${pgVersion}`,
-        as_of: formatInstant(asOf),
-        exact: isExact,
-        size_bytes: sizeBytes,
-        points,
-        available_since: since === undefined ? null : formatInstant(since),
-      };
-    }),
-  );
-  app.get(
-    "/data",
-    handler(options, {}, () => {
-      const { volumes, bytes, waitingBytes, limitBytes } = options.dataUsage?.() ?? NO_USAGE;
-      return { volumes, size_bytes: bytes, waiting_bytes: waitingBytes, limit_bytes: limitBytes ?? null };
-    }),
-  );
-  return app;
+export function branchDataRoutes(): readonly ControlApiRoute[] {
+  return [getBranchData, getDataUsage];
 }
+
+const getBranchData = route("GET /branches/:branch_id/data", {}, async ({ world, params, server }) => {
+  const branchId = params["branch_id"] ?? "";
+  const row = await runTransaction(world, (view) => {
+    if (view.world.branches.get(branchId) === undefined)
+      fail({ status: 404, code: "BRANCH_NOT_FOUND", message: `branch "${branchId}" not found` });
+    return view.world.branchData.get(branchId);
+  });
+  const data = row && (await server.describeBranchData?.(row));
+  if (data === undefined) return NO_DATA;
+  const { pgVersion, asOf, isExact, sizeBytes, points, since } = data;
+  return {
+    engine: `postgres ${pgVersion}`,
+    as_of: formatInstant(asOf),
+    exact: isExact,
+    size_bytes: sizeBytes,
+    points,
+    available_since: since === undefined ? null : formatInstant(since),
+  };
+});
+
+const getDataUsage = route("GET /data", {}, ({ server }) => {
+  const { volumes, bytes, waitingBytes, limitBytes } = server.dataUsage?.() ?? NO_USAGE;
+  return { volumes, size_bytes: bytes, waiting_bytes: waitingBytes, limit_bytes: limitBytes ?? null };
+});

@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
@@ -6,8 +5,8 @@ import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 import { clockMoved } from "../http/clock-moves.ts";
 import { clockInstant, duration } from "../http/control-fields.ts";
-import { type ControlOptions, handler } from "../http/handler.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 
 const MAX_FACTOR = 1_000_000;
 
@@ -30,44 +29,41 @@ const advanceBody = z
   );
 
 /** Reads, sets and advances the clock. */
-export function clockRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  app.get(
-    "/clock",
-    handler(options, {}, async ({ world }) => renderClock(await world.clock())),
-  );
-  app.put(
-    "/clock",
-    handler(options, { body: clockBody }, async ({ world, body }) => {
-      const reading = await world.setClock(body.mode, body.factor ?? 1);
-      clockMoved(world);
-      return renderClock(reading);
-    }),
-  );
-  app.post(
-    "/clock/advance",
-    handler(options, { body: advanceBody }, async ({ world, body: { by, to } }) => {
-      const advance = await world.advance(
-        by !== undefined ? { by } : to !== undefined ? { to } : { next: true },
-      );
-      clockMoved(world);
-      if (advance === undefined) {
-        const now = formatInstant(world.now());
-        const field = by !== undefined ? "by" : to !== undefined ? "to" : "next";
-        return fail(
-          badRequest(`${field}: must be at or after the current time ${now}, and before the year 10000`),
-        );
-      }
-      const { now, events, nextSince } = advance;
-      return omitUndefined({
-        now: formatInstant(now),
-        events: events.map((event) => renderObject(event)),
-        next_since: nextSince,
-      });
-    }),
-  );
-  return app;
+export function clockRoutes(): readonly ControlApiRoute[] {
+  return [getClock, setClock, advanceClock];
 }
+
+const getClock = route("GET /clock", {}, async ({ world }) => renderClock(await world.clock()));
+
+const setClock = route("PUT /clock", { body: clockBody }, async ({ world, body }) => {
+  const reading = await world.setClock(body.mode, body.factor ?? 1);
+  clockMoved(world);
+  return renderClock(reading);
+});
+
+const advanceClock = route(
+  "POST /clock/advance",
+  { body: advanceBody },
+  async ({ world, body: { by, to } }) => {
+    const advance = await world.advance(
+      by !== undefined ? { by } : to !== undefined ? { to } : { next: true },
+    );
+    clockMoved(world);
+    if (advance === undefined) {
+      const now = formatInstant(world.now());
+      const field = by !== undefined ? "by" : to !== undefined ? "to" : "next";
+      return fail(
+        badRequest(`${field}: must be at or after the current time ${now}, and before the year 10000`),
+      );
+    }
+    const { now, events, nextSince } = advance;
+    return omitUndefined({
+      now: formatInstant(now),
+      events: events.map((event) => renderObject(event)),
+      next_since: nextSince,
+    });
+  },
+);
 
 function renderClock({ now, mode, factor, nextDue }: ClockReading) {
   return {

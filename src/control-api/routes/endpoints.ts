@@ -1,12 +1,12 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
 import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
-import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
 import { computeStats, consoleStatus } from "./stats.ts";
 
@@ -23,38 +23,31 @@ const endpointsQuery = strict({
 });
 
 /** Statistics of computes. */
-export function endpointRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  app.get(
-    "/endpoints",
-    handler(options, { query: endpointsQuery }, ({ world, query }) =>
-      runTransaction(world, (transaction) => ({
-        now: formatInstant(transaction.now),
-        endpoints: computesOf(transaction.world, query.endpoint_id)
-          .filter((compute) => isComputeVisible(transaction.world, compute))
-          .map((compute) => ({
-            ...computeStats(transaction.world, compute, transaction.now),
-            status: consoleStatus(compute),
-          })),
-      })),
-    ),
-  );
-
-  app.get(
-    "/endpoints/:endpoint_id/stats",
-    handler(options, {}, ({ world, params }) =>
-      runTransaction(world, (transaction) => {
-        return computeStats(
-          transaction.world,
-          unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? "")),
-          transaction.now,
-        );
-      }),
-    ),
-  );
-
-  return app;
+export function endpointRoutes(): readonly ControlApiRoute[] {
+  return [listEndpoints, getEndpointStats];
 }
+
+const listEndpoints = route("GET /endpoints", { query: endpointsQuery }, ({ world, query }) =>
+  runTransaction(world, (transaction) => ({
+    now: formatInstant(transaction.now),
+    endpoints: computesOf(transaction.world, query.endpoint_id)
+      .filter((compute) => isComputeVisible(transaction.world, compute))
+      .map((compute) => ({
+        ...computeStats(transaction.world, compute, transaction.now),
+        status: consoleStatus(compute),
+      })),
+  })),
+);
+
+const getEndpointStats = route("GET /endpoints/:endpoint_id/stats", {}, ({ world, params }) =>
+  runTransaction(world, (transaction) => {
+    return computeStats(
+      transaction.world,
+      unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? "")),
+      transaction.now,
+    );
+  }),
+);
 
 /** All computes, or those with these ids that exist. */
 function computesOf({ computes }: World, ids: readonly string[] | undefined): Compute[] {

@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import { refuse } from "../../platform/catalog/refusal-codes.ts";
+import { checkInvariants } from "../../simulation/invariants.ts";
 import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
 import { explainOperation } from "../explain/explain-operation.ts";
 import { duration, point } from "../http/control-fields.ts";
-import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import { streamJson } from "../http/stream-json.ts";
 import { nameListField, strict } from "../http/strict-fields.ts";
 import { STATE_FIELDS, stateText } from "./state.ts";
@@ -32,49 +33,53 @@ const stateQuery = strict({
     .optional(),
 });
 
-/** Reads the state at a point of history, explains it, and compacts history. */
-export function historyRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/state",
-    handler(options, { query: stateQuery }, async ({ world, query: { at, fields, project_id } }) => {
-      const hasAllUsage = project_id === undefined && (fields ?? STATE_FIELDS).includes("hourly_usage");
-      if (at === undefined && hasAllUsage) await readHourlyUsage(world);
-      return streamJson(await withViewAt(world, at, (view) => stateText(view.world, fields, project_id)));
-    }),
-  );
-
-  app.get(
-    "/explain/endpoints/:endpoint_id",
-    handler(options, { query: atQuery }, ({ world, params, query }) =>
-      withViewAt(world, query.at, (view) => explainEndpoint(view, params["endpoint_id"] ?? "")),
-    ),
-  );
-
-  app.get(
-    "/explain/operations/:operation_id",
-    handler(options, { query: atQuery }, ({ world, params, query }) =>
-      withViewAt(world, query.at, (view) => explainOperation(view, params["operation_id"] ?? "")),
-    ),
-  );
-
-  app.post(
-    "/compact",
-    handler(options, { body: z.strictObject({ keep: duration }) }, async ({ world, body }) => {
-      const { id, seq, forgottenSeq } = await world.compact(body.keep);
-      return {
-        history_id: id,
-        seq,
-        forgotten_seq: forgottenSeq,
-        now: formatInstant(world.now()),
-        size_bytes: world.sizeBytes(),
-      };
-    }),
-  );
-
-  return app;
+/** Reads the state at a point of history, explains and checks it, and compacts history. */
+export function historyRoutes(): readonly ControlApiRoute[] {
+  return [getState, getEndpointExplanation, getOperationExplanation, compactHistory, checkWorldInvariants];
 }
+
+const getState = route(
+  "GET /state",
+  { query: stateQuery },
+  async ({ world, query: { at, fields, project_id } }) => {
+    const hasAllUsage = project_id === undefined && (fields ?? STATE_FIELDS).includes("hourly_usage");
+    if (at === undefined && hasAllUsage) await readHourlyUsage(world);
+    return streamJson(await withViewAt(world, at, (view) => stateText(view.world, fields, project_id)));
+  },
+);
+
+const getEndpointExplanation = route(
+  "GET /explain/endpoints/:endpoint_id",
+  { query: atQuery },
+  ({ world, params, query }) =>
+    withViewAt(world, query.at, (view) => explainEndpoint(view, params["endpoint_id"] ?? "")),
+);
+
+const getOperationExplanation = route(
+  "GET /explain/operations/:operation_id",
+  { query: atQuery },
+  ({ world, params, query }) =>
+    withViewAt(world, query.at, (view) => explainOperation(view, params["operation_id"] ?? "")),
+);
+
+const compactHistory = route(
+  "POST /compact",
+  { body: z.strictObject({ keep: duration }) },
+  async ({ world, body }) => {
+    const { id, seq, forgottenSeq } = await world.compact(body.keep);
+    return {
+      history_id: id,
+      seq,
+      forgotten_seq: forgottenSeq,
+      now: formatInstant(world.now()),
+      size_bytes: world.sizeBytes(),
+    };
+  },
+);
+
+const checkWorldInvariants = route("GET /invariants", {}, ({ world }) =>
+  runTransaction(world, (transaction) => checkInvariants(transaction.world, transaction.now)),
+);
 
 /** Reads the stored rows in portions: reading all of them at once would block other requests. */
 async function readHourlyUsage(world: WorldHandle): Promise<void> {

@@ -1,12 +1,12 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { clockInstant } from "../http/control-fields.ts";
 import { ENTRIES_PER_CHUNK, followEntries } from "../http/follow-entries.ts";
-import { type ControlOptions, handler } from "../http/handler.ts";
+import type { ControlOptions } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict, unknownName } from "../http/strict-fields.ts";
 
 const MAX_REQUESTS = 10_000;
@@ -54,65 +54,55 @@ const requestsQuery = (operationIds: readonly string[]) =>
     from: clockInstant.optional(),
     until: clockInstant.optional(),
   });
-type RequestFilter = z.output<ReturnType<typeof requestsQuery>>;
+type RequestsQuery = ReturnType<typeof requestsQuery>;
+type RequestFilter = z.output<RequestsQuery>;
 
 /** The request log: requests to the imitated API and their responses. */
-export function requestRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  const query = requestsQuery(options.operationIds);
-
-  app.get(
-    "/requests",
-    handler(options, { query }, async ({ world, query }) => {
-      const matching: RequestLogEntry[] = [];
-      let count = 0;
-      const since =
-        query.newest === undefined
-          ? (query.since ?? 0)
-          : Math.max(query.since ?? 0, world.newestRequest() - query.newest);
-      for await (const request of requestsOf(world, since)) {
-        if (!matchesFilter(request, query)) continue;
-        count += 1;
-        if (query.count) continue;
-        matching.push(request);
-        if (count === query.limit) break;
-      }
-      if (query.count) return { count };
-      return { requests: matching.map(renderRequest), next_since: matching.at(-1)?.number ?? since };
-    }),
-  );
-
-  app.get(
-    "/requests/stream",
-    handler(
-      options,
-      { query: strict({ since: wholeNumber(Number.MAX_SAFE_INTEGER).optional() }) },
-      ({ world, query }, context) =>
-        followEntries(context, world, options, {
-          head: () => world.newestRequest(),
-          newest: () => world.newestRequest(),
-          since: query.since,
-          subscribe: (listener) => world.subscribeToRequests(listener),
-          read: async (since) =>
-            (await world.requests(since, ENTRIES_PER_CHUNK)).map((request) => ({
-              number: request.number,
-              name: "request",
-              entry: renderRequest(request),
-            })),
-        }),
-    ),
-  );
-
-  app.delete(
-    "/requests",
-    handler(options, {}, async ({ world }) => {
-      await world.clearRequests();
-      return { requests: [], next_since: 0 };
-    }),
-  );
-
-  return app;
+export function requestRoutes({ operationIds }: ControlOptions): readonly ControlApiRoute[] {
+  return [listRequests(requestsQuery(operationIds)), streamRequests, clearRequests];
 }
+
+const listRequests = (query: RequestsQuery) =>
+  route("GET /requests", { query }, async ({ world, query }) => {
+    const matching: RequestLogEntry[] = [];
+    let count = 0;
+    const since =
+      query.newest === undefined
+        ? (query.since ?? 0)
+        : Math.max(query.since ?? 0, world.newestRequest() - query.newest);
+    for await (const request of requestsOf(world, since)) {
+      if (!matchesFilter(request, query)) continue;
+      count += 1;
+      if (query.count) continue;
+      matching.push(request);
+      if (count === query.limit) break;
+    }
+    if (query.count) return { count };
+    return { requests: matching.map(renderRequest), next_since: matching.at(-1)?.number ?? since };
+  });
+
+const streamRequests = route(
+  "GET /requests/stream",
+  { query: strict({ since: wholeNumber(Number.MAX_SAFE_INTEGER).optional() }) },
+  ({ world, query, server }, context) =>
+    followEntries(context, world, server, {
+      head: () => world.newestRequest(),
+      newest: () => world.newestRequest(),
+      since: query.since,
+      subscribe: (listener) => world.subscribeToRequests(listener),
+      read: async (since) =>
+        (await world.requests(since, ENTRIES_PER_CHUNK)).map((request) => ({
+          number: request.number,
+          name: "request",
+          entry: renderRequest(request),
+        })),
+    }),
+);
+
+const clearRequests = route("DELETE /requests", {}, async ({ world }) => {
+  await world.clearRequests();
+  return { requests: [], next_since: 0 };
+});
 
 async function* requestsOf(world: WorldHandle, since: number): AsyncGenerator<RequestLogEntry> {
   for (let from = since; ; ) {

@@ -1,8 +1,8 @@
-import { Hono } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import * as z from "zod";
 import { fail } from "../../http/request.ts";
-import { type ControlOptions, handler } from "../http/handler.ts";
+import type { ControlOptions } from "../http/handler.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
 import { RUN_ACTIONS, type WatchedRun } from "../http/watched-run.ts";
 
@@ -17,33 +17,30 @@ const version = z
   .transform(Number);
 
 /** The scenario run that this server shows, if `standin run --ui` started it. */
-export function runRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  app.get(
-    "/run",
-    handler(options, {}, () => watchedRun(options).state()),
-  );
-  app.post(
-    "/run",
-    handler(options, { body: runAction }, ({ body }) => {
-      const run = watchedRun(options);
-      run.act(body.action);
-      return run.state();
-    }),
-  );
-  app.get(
-    "/run/stream",
-    handler(options, { query: strict({ since: version.optional() }) }, ({ query }, context) => {
-      const run = watchedRun(options);
-      return streamSSE(
-        context,
-        (stream) => follow(run, stream, query.since ?? -1),
-        async (error) => options.onBug(error),
-      );
-    }),
-  );
-  return app;
+export function runRoutes(): readonly ControlApiRoute[] {
+  return [getRun, actOnRun, streamRun];
 }
+
+const getRun = route("GET /run", {}, ({ server }) => watchedRun(server).state());
+
+const actOnRun = route("POST /run", { body: runAction }, ({ body, server }) => {
+  const run = watchedRun(server);
+  run.act(body.action);
+  return run.state();
+});
+
+const streamRun = route(
+  "GET /run/stream",
+  { query: strict({ since: version.optional() }) },
+  ({ query, server }, context) => {
+    const run = watchedRun(server);
+    return streamSSE(
+      context,
+      (stream) => follow(run, stream, query.since ?? -1),
+      async (error) => server.onBug(error),
+    );
+  },
+);
 
 /** Sends the state after each change, but not each of many fast ones. */
 async function follow(run: WatchedRun, stream: SSEStreamingApi, since: number): Promise<void> {

@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { fail, unwrap } from "../../http/request.ts";
 import { MAX } from "../../input-limits/limits.ts";
@@ -7,8 +6,9 @@ import { findReachableCompute } from "../../platform/rules/compute/decide-activi
 import { findDatabase } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import { duration } from "../http/control-fields.ts";
-import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import type { SqlStatement } from "../http/sql-fields.ts";
 import { strict } from "../http/strict-fields.ts";
 
@@ -31,31 +31,32 @@ const sqlBody = strict({
 });
 
 /** SQL on a compute, without the password of a role. */
-export function sqlRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  app.post(
-    "/endpoints/:endpoint_id/sql",
-    handler(options, { body: sqlBody }, async ({ world, params, body }, { req }) => {
-      const { runStatement } = options;
-      const endpointId = params["endpoint_id"] ?? "";
-      const login = await runTransaction(world, (view) => loginOf(view.world, endpointId, body));
-      if (runStatement === undefined)
-        fail({
-          status: 501,
-          code: "NOT_IMITATED",
-          message: "this server accepts no Postgres clients; start it without --pg-port none",
-        });
-      const { query, params: values, pooled, source, timeout } = body;
-      const statement = { endpointId, ...login, query, params: values, pooled, source, timeoutMs: timeout };
-      const outcome = await runStatement(world, statement, req.raw.signal);
-      const now = formatInstant(world.now());
-      if ("error" in outcome) return { now, outcome: "refused", error: outcome.error };
-      const { command, rowCount, rows } = outcome;
-      return { now, outcome: "done", command, row_count: rowCount, rows };
-    }),
-  );
-  return app;
+export function sqlRoutes(): readonly ControlApiRoute[] {
+  return [executeSql];
 }
+
+const executeSql = route(
+  "POST /endpoints/:endpoint_id/sql",
+  { body: sqlBody },
+  async ({ world, params, body, server }, { req }) => {
+    const { runStatement } = server;
+    const endpointId = params["endpoint_id"] ?? "";
+    const login = await runTransaction(world, (view) => loginOf(view.world, endpointId, body));
+    if (runStatement === undefined)
+      fail({
+        status: 501,
+        code: "NOT_IMITATED",
+        message: "this server accepts no Postgres clients; start it without --pg-port none",
+      });
+    const { query, params: values, pooled, source, timeout } = body;
+    const statement = { endpointId, ...login, query, params: values, pooled, source, timeoutMs: timeout };
+    const outcome = await runStatement(world, statement, req.raw.signal);
+    const now = formatInstant(world.now());
+    if ("error" in outcome) return { now, outcome: "refused", error: outcome.error };
+    const { command, rowCount, rows } = outcome;
+    return { now, outcome: "done", command, row_count: rowCount, rows };
+  },
+);
 
 /** Only roles of the world: a superuser of Postgres could execute programs of this machine. */
 function loginOf(

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Hono } from "hono";
 import * as z from "zod";
 import { fail } from "../../http/request.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { clockInstant } from "../http/control-fields.ts";
-import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
 import type { TimelineMark, TimelineOperation } from "../timeline/fold-lanes.ts";
 import type { Lane } from "../timeline/lane.ts";
@@ -40,55 +40,52 @@ const timelineQuery = strict({
 });
 
 /** What the computes of a world did over a period, in as much detail as a drawing needs. */
-export function timelineRoutes(options: ControlOptions): Hono {
-  const app = new Hono();
-  app.get(
-    "/timeline",
-    handler(options, { query: timelineQuery }, async ({ world, query }) => {
-      // Runs due work, so that the lanes reach the present.
-      const now = await runTransaction(world, (transaction) => transaction.now);
-      const { fold, readUntil, readSeq } = await readLanes(world);
-      const beginsAt = fold.beganAt ?? now;
-      const to = query.to ?? now;
-      const from = query.from ?? Math.max(beginsAt, to - DEFAULT_PERIOD_MS);
-      if (from >= to) fail({ status: 400, code: "BAD_REQUEST", message: "from: must be before to" });
-      // Nothing is known of the future, or of what is not read yet.
-      const known = readUntil ?? now;
-      const until = Math.max(from, Math.min(to, known));
-      // What happens at this instant belongs to the period up to now.
-      const end = to < known ? to : known + 1;
-      const pointMs = Math.max(1, Math.ceil((to - from) / query.points));
-      const lanes =
-        query.endpoint_id === undefined
-          ? [...fold.lanes.values()].filter((lane) => existsIn(lane, from, until)).slice(0, MAX_LANES)
-          : query.endpoint_id.flatMap((id) => fold.lanes.get(id) ?? []);
-      const ids = new Set(lanes.map(({ endpointId }) => endpointId));
-      const marks = newest(
-        fold.marks,
-        ({ at, endpointId }) => at >= from && at < end && (endpointId === undefined || ids.has(endpointId)),
-      );
-      const operations = newest(
-        fold.operations,
-        ({ since, until: endedAt = now, endpointId }) =>
-          since < end && endedAt >= from && (endpointId === undefined || ids.has(endpointId)),
-      );
-      return {
-        now: formatInstant(now),
-        from: formatInstant(from),
-        to: formatInstant(to),
-        history_begins_at: formatInstant(beginsAt),
-        ...(readUntil === undefined
-          ? {}
-          : { read: { seq: readSeq, at: formatInstant(readUntil), of: world.history().seq } }),
-        point_ms: pointMs,
-        endpoints: await renderLanes(lanes, { from, until, end, pointMs }),
-        marks: marks.map(renderMark),
-        operations: operations.map(renderOperation),
-      };
-    }),
-  );
-  return app;
+export function timelineRoutes(): readonly ControlApiRoute[] {
+  return [getTimeline];
 }
+
+const getTimeline = route("GET /timeline", { query: timelineQuery }, async ({ world, query }) => {
+  // Runs due work, so that the lanes reach the present.
+  const now = await runTransaction(world, (transaction) => transaction.now);
+  const { fold, readUntil, readSeq } = await readLanes(world);
+  const beginsAt = fold.beganAt ?? now;
+  const to = query.to ?? now;
+  const from = query.from ?? Math.max(beginsAt, to - DEFAULT_PERIOD_MS);
+  if (from >= to) fail({ status: 400, code: "BAD_REQUEST", message: "from: must be before to" });
+  // Nothing is known of the future, or of what is not read yet.
+  const known = readUntil ?? now;
+  const until = Math.max(from, Math.min(to, known));
+  // What happens at this instant belongs to the period up to now.
+  const end = to < known ? to : known + 1;
+  const pointMs = Math.max(1, Math.ceil((to - from) / query.points));
+  const lanes =
+    query.endpoint_id === undefined
+      ? [...fold.lanes.values()].filter((lane) => existsIn(lane, from, until)).slice(0, MAX_LANES)
+      : query.endpoint_id.flatMap((id) => fold.lanes.get(id) ?? []);
+  const ids = new Set(lanes.map(({ endpointId }) => endpointId));
+  const marks = newest(
+    fold.marks,
+    ({ at, endpointId }) => at >= from && at < end && (endpointId === undefined || ids.has(endpointId)),
+  );
+  const operations = newest(
+    fold.operations,
+    ({ since, until: endedAt = now, endpointId }) =>
+      since < end && endedAt >= from && (endpointId === undefined || ids.has(endpointId)),
+  );
+  return {
+    now: formatInstant(now),
+    from: formatInstant(from),
+    to: formatInstant(to),
+    history_begins_at: formatInstant(beginsAt),
+    ...(readUntil === undefined
+      ? {}
+      : { read: { seq: readSeq, at: formatInstant(readUntil), of: world.history().seq } }),
+    point_ms: pointMs,
+    endpoints: await renderLanes(lanes, { from, until, end, pointMs }),
+    marks: marks.map(renderMark),
+    operations: operations.map(renderOperation),
+  };
+});
 
 type LanePeriod = {
   readonly from: SimTime;

@@ -8,6 +8,8 @@ import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { clockMoved } from "../http/clock-moves.ts";
 import { duration } from "../http/control-fields.ts";
 import { runTransaction } from "../http/handler.ts";
+import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -24,7 +26,7 @@ const until = z.union(
   },
 );
 
-export const waitBody = z.object({
+const waitBody = z.object({
   until,
   /** Wall-clock time: on a manual clock, another client has to advance the world meanwhile. */
   timeout: duration
@@ -36,6 +38,17 @@ export const waitBody = z.object({
 
 type WaitCondition = z.output<typeof until>;
 
+/** Waits for a condition of the world. */
+export function waitRoutes(): readonly ControlApiRoute[] {
+  return [waitForCondition];
+}
+
+const waitForCondition = route("POST /wait", { body: waitBody }, async ({ world, body }, context) => {
+  const wait = body.advance ? advanceUntil : waitUntil;
+  await wait(world, body.until, body.timeout, context.req.raw.signal);
+  return { now: formatInstant(world.now()), until: body.until };
+});
+
 /** The number of due works between two turns of the event loop, which the timeout needs. */
 const ADVANCES_PER_TURN = 100;
 
@@ -43,7 +56,7 @@ const ADVANCES_PER_TURN = 100;
  * Advances a manual clock from one due work to the next until the condition holds. Fails with 409 when no work
  * is due, and with 408 when it takes too long.
  */
-export async function advanceUntil(
+async function advanceUntil(
   world: WorldHandle,
   condition: WaitCondition,
   timeoutMs: number,
@@ -68,7 +81,7 @@ export async function advanceUntil(
 }
 
 /** Resolves when the condition is fulfilled. Fails with 408 when it is not in time. */
-export async function waitUntil(
+async function waitUntil(
   world: WorldHandle,
   condition: WaitCondition,
   timeoutMs: number,

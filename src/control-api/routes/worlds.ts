@@ -1,12 +1,12 @@
 import type { Context } from "hono";
-import { Hono } from "hono";
 import * as z from "zod";
 import { parseInput, unwrap } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { WorldInfo } from "../../worlds/world-handle.ts";
 import { clockSetting, point, worldName } from "../http/control-fields.ts";
-import { type ControlOptions, type DocumentedHandler, handler } from "../http/handler.ts";
+import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
 
 const settings = {
   from: worldName.optional(),
@@ -17,66 +17,60 @@ const settings = {
 const fork = z.strictObject({ name: worldName, ...settings });
 const creation = z.strictObject({ ...settings, if_exists: z.enum(["keep", "refuse"]).default("refuse") });
 
-/** Lists, forks and deletes worlds. */
-export function worldRoutes(options: ControlOptions): Hono {
-  const { worlds } = options;
-  const app = new Hono();
-
-  app.get(
-    "/worlds",
-    handler(options, {}, (_, context) => ({
-      worlds: worlds.list().map((world) => renderWorld(world, context, options.cell)),
-    })),
-  );
-
-  app.post(
-    "/worlds",
-    handler(options, { body: fork }, async ({ world, body: { from = world.name, ...input } }, context) => {
-      const forked = unwrap(await worlds.fork({ ...input, from }));
-      return context.json({ world: { ...renderWorld(forked, context, options.cell), from } }, 201);
-    }),
-  );
-
-  app.get(
-    "/worlds/:name",
-    handler(options, {}, ({ params }, context) => {
-      const { name } = unwrap(worlds.world(params["name"] ?? ""));
-      const info = worlds.list().find((world) => world.name === name);
-      return { world: info && renderWorld(info, context, options.cell) };
-    }),
-  );
-
-  app.delete(
-    "/worlds/:name",
-    handler(options, {}, async ({ params }) => {
-      const name = params["name"] ?? "";
-      unwrap(await worlds.remove(name));
-      return { name, deleted: true };
-    }),
-  );
-
-  return app;
+/** Lists, creates, resets and deletes worlds. */
+export function worldRoutes(): readonly ControlApiRoute[] {
+  return [listWorlds, forkWorld, getWorld, deleteWorld, createWorld, resetWorld];
 }
+
+const listWorlds = route("GET /worlds", {}, ({ server }, context) => ({
+  worlds: server.worlds.list().map((world) => renderWorld(world, context, server.cell)),
+}));
+
+const forkWorld = route(
+  "POST /worlds",
+  { body: fork, status: 201 },
+  async ({ world, server, body: { from = world.name, ...input } }, context) => {
+    const forked = unwrap(await server.worlds.fork({ ...input, from }));
+    return { world: { ...renderWorld(forked, context, server.cell), from } };
+  },
+);
+
+const getWorld = route("GET /worlds/:name", {}, ({ params, server: { worlds, cell } }, context) => {
+  const { name } = unwrap(worlds.world(params["name"] ?? ""));
+  const info = worlds.list().find((world) => world.name === name);
+  return { world: info && renderWorld(info, context, cell) };
+});
+
+const deleteWorld = route("DELETE /worlds/:name", {}, async ({ params, server }) => {
+  const name = params["name"] ?? "";
+  unwrap(await server.worlds.remove(name));
+  return { name, deleted: true };
+});
 
 /**
  * `PUT /w/<name>/_sim/world` creates the world that its path names, as a fork, so that a router in front of several
  * servers knows from the path which of them gets it.
  */
-export function worldCreation(options: ControlOptions): DocumentedHandler {
-  const { worlds, defaultWorld } = options;
-  return handler(
-    { ...options, worldOf: defaultWorld },
-    { body: creation },
-    async ({ world, params, body: { from = world.name, if_exists, ...input } }, context) => {
-      const name = parseInput(worldName, params["world"] ?? world.name, "world");
-      const existing = worlds.list().find((info) => info.name === name);
-      if (existing !== undefined && if_exists === "keep")
-        return { world: renderWorld(existing, context, options.cell), created: false };
-      const forked = unwrap(await worlds.fork({ ...input, name, from }));
-      return { world: { ...renderWorld(forked, context, options.cell), from }, created: true };
-    },
-  );
-}
+const createWorld = route(
+  "PUT /world",
+  { body: creation, isForDefaultWorld: true },
+  async ({ world, params, server, body: { from = world.name, if_exists, ...input } }, context) => {
+    const { worlds, cell } = server;
+    const name = parseInput(worldName, params["world"] ?? world.name, "world");
+    const existing = worlds.list().find((info) => info.name === name);
+    if (existing !== undefined && if_exists === "keep")
+      return { world: renderWorld(existing, context, cell), created: false };
+    const forked = unwrap(await worlds.fork({ ...input, name, from }));
+    return { world: { ...renderWorld(forked, context, cell), from }, created: true };
+  },
+);
+
+const resetWorld = route("POST /reset", { body: z.strictObject({}).optional() }, ({ world }) =>
+  runTransaction(world, (transaction) => {
+    transaction.execute({ type: "ResetWorld" });
+    return { now: formatInstant(transaction.now), seq: transaction.world.seq };
+  }),
+);
 
 function renderWorld(
   { name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo,

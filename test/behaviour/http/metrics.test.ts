@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { figuresOf, MAX_WORLDS_IN_METRICS, renderMetrics } from "../../../src/control-api/routes/metrics.ts";
+import { renderMetrics } from "../../../src/control-api/metrics/render-metrics.ts";
+import { figuresOf } from "../../../src/control-api/metrics/world-metrics.ts";
+import { MAX_WORLDS_IN_METRICS } from "../../../src/control-api/routes/metrics.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
 import { createDouble, type Double, START } from "../../support/double.ts";

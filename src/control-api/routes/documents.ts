@@ -1,0 +1,27 @@
+import { type ControlApiRoute, route } from "../http/route.ts";
+import type { DocumentedRoute } from "../openapi.ts";
+
+/** What this server serves: the coverage of the imitated API, and the document of the control API. */
+export function documentRoutes(routes: () => readonly DocumentedRoute[]): readonly ControlApiRoute[] {
+  return [getCoverage(), getDocument(routes)];
+}
+
+const getCoverage = () => {
+  // Fixed, but it takes milliseconds to compute.
+  let coverage: unknown;
+  return route("GET /coverage", {}, ({ server }) => {
+    coverage ??= server.coverage();
+    return coverage;
+  });
+};
+
+const getDocument = (routes: () => readonly DocumentedRoute[]) => {
+  // Fixed, but it takes milliseconds to compute.
+  let document: object | undefined;
+  return route("GET /openapi.json", {}, async ({ server }) => {
+    // Its schemas of answers are a third of all, and few servers are asked for it.
+    const { controlDocument } = await import("../openapi.ts");
+    document ??= controlDocument(routes(), server.version);
+    return document;
+  });
+};

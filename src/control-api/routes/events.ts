@@ -1,0 +1,63 @@
+import * as z from "zod";
+import { onClockMoved } from "../http/clock-moves.ts";
+import { ENTRIES_PER_CHUNK, followEntries } from "../http/follow-entries.ts";
+import { runTransaction } from "../http/handler.ts";
+import { renderObject } from "../http/render-object.ts";
+import { type ControlApiRoute, route } from "../http/route.ts";
+import { strict } from "../http/strict-fields.ts";
+
+const MAX_EVENTS = 10_000;
+const DEFAULT_EVENTS = 1_000;
+
+const sequence = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be the sequence number of an event, or 0 for the beginning")
+  .transform(Number);
+const eventsQuery = strict({
+  since: sequence.default(0),
+  limit: z
+    .string()
+    .regex(/^\d{1,5}$/, `must be a whole number from 1 to ${MAX_EVENTS}`)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= MAX_EVENTS, `must be a whole number from 1 to ${MAX_EVENTS}`)
+    .default(DEFAULT_EVENTS),
+});
+
+/** The events of a world's history. */
+export function eventRoutes(): readonly ControlApiRoute[] {
+  return [listEvents, streamEvents];
+}
+
+const listEvents = route("GET /events", { query: eventsQuery }, async ({ world, query }) => {
+  const events = await world.events(query.since, query.limit);
+  const { forgottenSeq } = world.history();
+  return {
+    events: events.map((event) => renderObject(event)),
+    next_since: events.at(-1)?.seq ?? query.since,
+    // Set when `since` is before the truncation: the list begins after this event instead.
+    ...(query.since < forgottenSeq ? { forgotten_seq: forgottenSeq } : {}),
+  };
+});
+
+const streamEvents = route(
+  "GET /events/stream",
+  { query: strict({ since: sequence.optional() }) },
+  ({ world, query, server }, context) =>
+    followEntries(context, world, server, {
+      head: () => runTransaction(world, (transaction) => transaction.world.seq),
+      newest: () => world.history().seq,
+      since: query.since,
+      subscribe: (listener) => {
+        const ends = [world.subscribe(listener), onClockMoved(world, listener)];
+        return () => {
+          for (const end of ends) end();
+        };
+      },
+      read: async (since) =>
+        (await world.events(since, ENTRIES_PER_CHUNK)).map((event) => ({
+          number: event.seq,
+          name: event.type,
+          entry: renderObject(event),
+        })),
+    }),
+);
