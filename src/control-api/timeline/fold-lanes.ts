@@ -50,40 +50,20 @@ export class LaneFold {
       case "ComputeCreated":
         this.#addLane(event.compute, event.at);
         return;
-      case "ComputeUpdated": {
-        const lane = this.lanes.get(event.endpointId);
-        if (lane !== undefined && event.changes.range !== undefined) lane.minCu = event.changes.range.minCu;
-        return;
-      }
-      case "ComputeActivated": {
-        const lane = this.lanes.get(event.endpointId);
-        lane?.enter(event.at, "active", lane.minCu);
-        return;
-      }
+      case "ComputeUpdated":
+      case "ComputeActivated":
       case "ComputeResized":
-        this.lanes.get(event.endpointId)?.enter(event.at, "active", event.sizeCu);
-        return;
-      case "ComputeSuspending": {
-        const lane = this.lanes.get(event.endpointId);
-        lane?.enter(event.at, "suspending", lane.sizeCu);
-        return;
-      }
+      case "ComputeSuspending":
       case "ComputeSuspended":
-        this.lanes.get(event.endpointId)?.enter(event.at, "suspended");
-        return;
       case "ComputeStartFailed":
-        this.lanes.get(event.endpointId)?.enter(event.at, "suspended");
-        this.#mark(event, "start_failed", event.endpointId);
-        return;
-      case "ComputeSuspendFailed": {
+      case "ComputeSuspendFailed":
+      case "ComputeDeleted": {
         const lane = this.lanes.get(event.endpointId);
-        lane?.enter(event.at, "active", lane.sizeCu);
-        this.#mark(event, "suspend_failed", event.endpointId);
+        if (lane !== undefined) changeLane(lane, event);
+        if (event.type === "ComputeStartFailed") this.#mark(event, "start_failed", event.endpointId);
+        if (event.type === "ComputeSuspendFailed") this.#mark(event, "suspend_failed", event.endpointId);
         return;
       }
-      case "ComputeDeleted":
-        this.lanes.get(event.endpointId)?.enter(event.at, "deleted");
-        return;
       case "WorldReset":
         for (const lane of this.lanes.values()) lane.enter(event.at, "deleted");
         this.#open.clear();
@@ -192,3 +172,47 @@ type IsNotDrawn =
   | "FaultSet"
   | "FaultRemoved"
   | "FaultMatched";
+
+type LaneChange = Extract<
+  RecordedEvent,
+  {
+    type:
+      | "ComputeUpdated"
+      | "ComputeActivated"
+      | "ComputeResized"
+      | "ComputeSuspending"
+      | "ComputeSuspended"
+      | "ComputeStartFailed"
+      | "ComputeSuspendFailed"
+      | "ComputeDeleted";
+  }
+>;
+
+function changeLane(lane: Lane, event: LaneChange): void {
+  switch (event.type) {
+    case "ComputeUpdated":
+      if (event.changes.range !== undefined) lane.minCu = event.changes.range.minCu;
+      return;
+    case "ComputeActivated":
+      lane.enter(event.at, "active", lane.minCu);
+      return;
+    case "ComputeResized":
+      lane.enter(event.at, "active", event.sizeCu);
+      return;
+    case "ComputeSuspending":
+      lane.enter(event.at, "suspending", lane.sizeCu);
+      return;
+    case "ComputeSuspended":
+    case "ComputeStartFailed":
+      lane.enter(event.at, "suspended");
+      return;
+    case "ComputeSuspendFailed":
+      lane.enter(event.at, "active", lane.sizeCu);
+      return;
+    case "ComputeDeleted":
+      lane.enter(event.at, "deleted");
+      return;
+    default:
+      event satisfies never;
+  }
+}
