@@ -12,7 +12,8 @@ import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
 import { CannotRunError } from "../scenario/run/target.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 
-import { DEFAULT_MAX_BRANCH_HISTORY, type PostgresOptions, PostgresPort } from "./postgres-port.ts";
+import type { PostgresOptions } from "./open-gateway.ts";
+import { DEFAULT_MAX_BRANCH_HISTORY, PostgresPort } from "./postgres-port.ts";
 import { VOLUMES } from "./run-files.ts";
 import type { RunSql } from "./sql-route.ts";
 

@@ -1,0 +1,131 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import type { MaxData } from "../postgres/data/data-limit.ts";
+import type { Engine } from "../postgres/engine/engine.ts";
+import type { OsUser } from "../postgres/engine/os-user.ts";
+import type { Gateway, GatewayOptions } from "../postgres/gateway.ts";
+import { EXTENSION, TEMPLATES, type Volumes } from "../postgres/volumes/volumes.ts";
+import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
+import type { WorldsHandle } from "../worlds/world-handle.ts";
+
+export type PostgresOptions = {
+  /** Only if it is the directory of this server's worlds may its mode be changed. */
+  readonly dataDirectory: string;
+  /** The directory of the branches' data. */
+  readonly volumes: string;
+  /** `none`: Postgres is not run, and clients are rejected. */
+  readonly engine: "auto" | "none";
+  /** The directory of `postgres` and `initdb`; absent: they are searched for. */
+  readonly engineBin?: string | undefined;
+  readonly maxEngines: number;
+  /** Log that each branch retains, in bytes. */
+  readonly maxBranchHistory: number;
+  /** What the data of all branches may take on disk. */
+  readonly maxData: MaxData;
+  readonly requireTls: boolean;
+  /** Whether each connection of the port begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
+  /** The directory of the certificate authority, which is used without `tlsFiles`. */
+  readonly tlsDirectory: string;
+  readonly tlsFiles?: { readonly key: string; readonly cert: string } | undefined;
+  /** For runs that must repeat: what Postgres reports of its load differs between two of them. */
+  readonly ignoresLoad?: boolean | undefined;
+  /** The name of the extension with the statistics of a compute. */
+  readonly extensionName: string;
+};
+
+export type PostgresLog = {
+  error(error: unknown, message: string): void;
+  warn(message: string): void;
+  info(message: string): void;
+};
+
+/** Loads what only Postgres clients need. */
+export async function loadGateway(
+  worlds: WorldsHandle,
+  options: PostgresOptions,
+  log: PostgresLog,
+  data: Pick<GatewayOptions, "volumes" | "dataLimit" | "requestRemoval">,
+): Promise<Gateway> {
+  const { Gateway } = await import("../postgres/gateway.ts");
+  const { TlsIdentity } = await import("../postgres/login/tls-identity.ts");
+  let opened: ReturnType<typeof openEngine> | undefined;
+  return new Gateway({
+    worlds,
+    defaultWorld: DEFAULT_WORLD,
+    openEngine: () => {
+      opened ??= openEngine(options, data.volumes, log);
+      // What was missing may be installed meanwhile.
+      opened.catch(() => {
+        opened = undefined;
+      });
+      return opened;
+    },
+    ...data,
+    tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
+    requireTls: options.requireTls,
+    proxyProtocol: options.proxyProtocol,
+    maxEngines: options.maxEngines,
+    ignoresLoad: options.ignoresLoad,
+    maxBranchHistory: options.maxBranchHistory,
+    onError: (error, message) => log.error(error, message),
+  });
+}
+
+/** A log is cut at a checkpoint, so there are several in half of its limit. */
+const CHECKPOINTS_PER_HISTORY = 8;
+
+async function openEngine(options: PostgresOptions, volumes: Volumes, log: PostgresLog): Promise<Engine> {
+  if (options.engine === "none") {
+    const { EngineError } = await import("../postgres/engine/engine.ts");
+    throw new EngineError("this server runs no Postgres (--engine none)");
+  }
+  const { engineUser } = await import("../postgres/engine/os-user.ts");
+  const { findInstallations } = await import("../postgres/engine/installation.ts");
+  const { writeExtension } = await import("../postgres/engine/extension.ts");
+  const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
+  const user = engineUser();
+  const installations = await findInstallations(options.engineBin, user);
+  log.info(
+    user === undefined
+      ? "Postgres runs as the user of this server: what escapes from Postgres can do what the server can (SECURITY.md)"
+      : `Postgres runs as the user ${user.name}, which cannot read the worlds and keys of this server`,
+  );
+  const { root } = volumes;
+  mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
+  if (user !== undefined) await makeReachable(root, options.dataDirectory, user);
+  const extensionDirectory = join(root, EXTENSION);
+  mkdirSync(extensionDirectory, { recursive: true, mode: user === undefined ? 0o700 : 0o755 });
+  const engine = new PostgresEngine({
+    installations,
+    templateDirectory: join(root, TEMPLATES),
+    extension: writeExtension(extensionDirectory, options.extensionName),
+    user,
+    maxLogBytes: options.maxBranchHistory / CHECKPOINTS_PER_HISTORY,
+    maxSlotLogBytes: options.maxBranchHistory,
+    onSubstitute: (wanted, chosen) =>
+      log.warn(
+        `Postgres ${wanted} is not installed, so computes of projects with pg_version ${wanted} run Postgres ${chosen}`,
+      ),
+  });
+  for (const dataDirectory of volumes.dataDirectories()) await engine.stopLeftover(dataDirectory);
+  return engine;
+}
+
+/** As root, lets the user of Postgres pass through our directories. What is in them stays private. */
+async function makeReachable(root: string, dataDirectory: string, user: OsUser): Promise<void> {
+  const { EngineError } = await import("../postgres/engine/engine.ts");
+  const { spawnAs } = await import("../postgres/engine/os-user.ts");
+  const data = resolve(dataDirectory);
+  if (root.startsWith(`${data}/`)) chmodSync(data, 0o711);
+  chmodSync(root, 0o711);
+  try {
+    await promisify(execFile)("test", ["-x", root], { ...spawnAs(user), cwd: "/" });
+  } catch {
+    throw new EngineError(
+      `Postgres runs as the user ${user.name}, which cannot reach ${root}; choose another directory with --volumes, or do not run the server as root`,
+    );
+  }
+}
