@@ -104,50 +104,21 @@ export function createApp(options: AppOptions): Hono {
   return app;
 }
 
+type SharedByWorlds = Pick<ApiOptions, "defaultWorld" | "countUnauthorized"> & { readonly sqlPlaces: Places };
+
+/** The surfaces of one world, or of all worlds that paths name. */
 function createSurfaces(
-  {
-    worlds,
-    version,
-    cell,
-    rateLimit,
-    hosts,
-    controlToken,
-    callsServers = true,
-    postgres,
-    runSql,
-    postgresFigures,
-    dataUsage,
-    dataProblem,
-    describeBranchData,
-    findWritten,
-    runStatement,
-    recordScenario,
-    run,
-    tracing,
-    onBug,
-  }: AppOptions,
-  base: string,
+  options: AppOptions,
+  base: "" | "/w/:world",
   worldOf: WorldResolver,
-  {
-    defaultWorld,
-    countUnauthorized,
-    sqlPlaces,
-  }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized"> & { readonly sqlPlaces: Places },
+  shared: SharedByWorlds,
 ): Hono {
+  const { cell, hosts, controlToken, runSql, onBug } = options;
   const onError = (error: Error, context: Context) => {
     if (error instanceof ConnectionLost) return dropConnection(error, context);
     return respondWithError(context, errorResponseFrom(error, onBug));
   };
-  const api = createApi({
-    worldOf: tracing?.worldsOf(worldOf) ?? worldOf,
-    defaultWorld,
-    rateLimit,
-    countUnauthorized,
-    postgres,
-    findWritten,
-    dataProblem,
-    onBug,
-  });
+  const api = createApi(apiOptions(options, worldOf, shared));
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
   const app = new Hono().onError(onError);
   if (base === "") app.use("*", closeIfUnread);
@@ -157,39 +128,61 @@ function createSurfaces(
       context.header("Standin-Cell", cell);
     });
   app.route(`${base}/api/v2`, api);
-  app.route(`${base}/`, sqlRoute(runSql, sqlPlaces));
+  app.route(`${base}/`, sqlRoute(runSql, shared.sqlPlaces));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;
     const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2(?:\/|\?|$))/, "");
     return platform.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
   });
-  app.route(
-    `${base}/_sim`,
-    createControl({
-      worlds,
-      worldOf: tracing?.namesOf(worldOf) ?? worldOf,
-      defaultWorld,
-      version,
-      cell,
-      coverage,
-      operationIds: OPERATION_IDS,
-      askWhatIf: lazyWhatIf,
-      controlToken,
-      postgresFigures,
-      dataUsage,
-      describeBranchData,
-      runStatement,
-      recordScenario,
-      run,
-      destinationAt: callsServers
-        ? async (place) => (await import("./http-destination.ts")).httpDestination(place)
-        : undefined,
-      onBug,
-    }),
-  );
+  app.route(`${base}/_sim`, createControl(controlOptions(options, worldOf, shared)));
   if (base !== "") app.all("*", unknownPath(worldOf));
   return app;
+}
+
+function apiOptions(
+  { rateLimit, postgres, findWritten, dataProblem, tracing, onBug }: AppOptions,
+  worldOf: WorldResolver,
+  { defaultWorld, countUnauthorized }: SharedByWorlds,
+): ApiOptions {
+  return {
+    worldOf: tracing?.worldsOf(worldOf) ?? worldOf,
+    defaultWorld,
+    rateLimit,
+    countUnauthorized,
+    postgres,
+    findWritten,
+    dataProblem,
+    onBug,
+  };
+}
+
+function controlOptions(
+  { callsServers = true, tracing, ...options }: AppOptions,
+  worldOf: WorldResolver,
+  { defaultWorld }: SharedByWorlds,
+): ControlOptions {
+  return {
+    worlds: options.worlds,
+    worldOf: tracing?.namesOf(worldOf) ?? worldOf,
+    defaultWorld,
+    version: options.version,
+    cell: options.cell,
+    coverage,
+    operationIds: OPERATION_IDS,
+    askWhatIf: lazyWhatIf,
+    controlToken: options.controlToken,
+    postgresFigures: options.postgresFigures,
+    dataUsage: options.dataUsage,
+    describeBranchData: options.describeBranchData,
+    runStatement: options.runStatement,
+    recordScenario: options.recordScenario,
+    run: options.run,
+    destinationAt: callsServers
+      ? async (place) => (await import("./http-destination.ts")).httpDestination(place)
+      : undefined,
+    onBug: options.onBug,
+  };
 }
 
 /** Destroys the socket. Without a socket, rejects as `fetch` does when a connection is lost. */
