@@ -1,5 +1,5 @@
 import { ChangeSet } from "../../kernel/change-set.ts";
-import { Table } from "../../kernel/table.ts";
+import { Table, type TableOptions } from "../../kernel/table.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { PROFILES, type Profile } from "../catalog/defaults-and-limits.ts";
 import type { Account } from "../model/account.ts";
@@ -84,6 +84,20 @@ export const NO_NUMBERS: Readonly<Numbers> = {
 /** The one key of the index of revoked API keys. */
 export const REVOKED = "revoked";
 
+const PROJECT_INDEXES = {
+  // Deleted projects are not listed and do not count towards limits.
+  account: {
+    key: (row) => (row.deletedAt === undefined ? row.accountId : undefined),
+    order: (row) => row.number,
+  },
+  deleted: {
+    key: (row) => (row.deletedAt === undefined ? undefined : row.accountId),
+    order: (row) => row.number,
+  },
+  /** Deleted projects too. */
+  owner: { key: (row) => row.accountId, order: (row) => row.number },
+} satisfies TableOptions<Project, string>["indexes"];
+
 /** A world before its first event. */
 export function emptyWorld(): World {
   const changes = new ChangeSet();
@@ -108,22 +122,7 @@ export function emptyWorld(): World {
         revoked: (row) => (row.revokedAt === undefined ? undefined : REVOKED),
       },
     }),
-    projects: new Table("projects", changes, {
-      key: (row) => row.id,
-      indexes: {
-        // Deleted projects are not listed and do not count towards limits.
-        account: {
-          key: (row) => (row.deletedAt === undefined ? row.accountId : undefined),
-          order: (row) => row.number,
-        },
-        deleted: {
-          key: (row) => (row.deletedAt === undefined ? undefined : row.accountId),
-          order: (row) => row.number,
-        },
-        /** Deleted projects too. */
-        owner: { key: (row) => row.accountId, order: (row) => row.number },
-      },
-    }),
+    projects: new Table("projects", changes, { key: (row) => row.id, indexes: PROJECT_INDEXES }),
     branches: new Table("branches", changes, {
       key: (row) => row.id,
       indexes: { project: (row) => row.projectId, parent: (row) => row.parentId },

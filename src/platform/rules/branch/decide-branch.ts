@@ -1,4 +1,5 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
+import type { SimTime } from "../../../kernel/time.ts";
 import type { Plan } from "../../catalog/plan.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import { type Account, planOf } from "../../model/account.ts";
@@ -9,6 +10,7 @@ import type {
   SetDefaultBranch,
   UpdateBranch,
 } from "../../model/branch.ts";
+import type { BranchContent } from "../../model/branch-content.ts";
 import type { Compute } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
@@ -68,7 +70,6 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   if (!isAvailable.ok) return isAvailable;
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
-  const plan = planOf(account.value);
   const id = resolveBranchId(world, command.id, random);
   if (!id.ok) return id;
   const name = command.name ?? id.value;
@@ -82,20 +83,15 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   // S: `schema-only` creates a new root branch, with the schema of another.
   const isRoot = command.initSource === "schema-only";
   const content = contentAt(parent.value, parentTimestamp);
-  const { logicalSizeBytes } = parent.value;
-  const roles = parent.value.protected ? withNewPasswords(world, content.roles) : content.roles;
   const branch: Branch = {
-    ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
-    ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
-    ...(isRoot || lsn === undefined ? {} : { parentLsn: lsn }),
-    // A: that of the parent now, also for an earlier instant, until the first client works.
-    ...(isRoot || logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
+    ...childOf(world, project.value, parent.value, content, { id: id.value, name }, now),
+    ...(isRoot ? {} : fromParent(parent.value, parentTimestamp, lsn)),
     protected: command.protected ?? false,
     initSource: command.initSource ?? "parent-data",
     annotations: command.annotations ?? {},
     ...expirationFrom(command.expiresAt, now),
   };
-  const computes = buildComputes(world, project.value, plan, branch, command, context);
+  const computes = buildComputes(world, project.value, planOf(account.value), branch, command, context);
   if (!computes.ok) return computes;
   const locked =
     command.queue === true
@@ -125,6 +121,29 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
     ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
     ...scheduleOperations(world, project.value.id, requests, context),
   ]);
+}
+
+/** A branch with the content of another. Roles of a protected branch get new passwords. */
+function childOf(
+  world: World,
+  project: Project,
+  parent: Branch,
+  content: BranchContent,
+  names: { readonly id: string; readonly name: string },
+  now: SimTime,
+): Branch {
+  const roles = parent.protected ? withNewPasswords(world, content.roles) : content.roles;
+  return branchFrom(world, project, { ...content, roles }, names, now);
+}
+
+function fromParent({ id, logicalSizeBytes }: Branch, at: SimTime, lsn: string | undefined) {
+  return {
+    parentId: id,
+    parentTimestamp: at,
+    ...(lsn === undefined ? {} : { parentLsn: lsn }),
+    // A: that of the parent now, also for an earlier instant, until the first client works.
+    ...(logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
+  };
 }
 
 /** D: the limit counts the visible branches of a project, not the deleted ones. */
