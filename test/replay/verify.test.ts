@@ -9,7 +9,8 @@ import { type Checkpoint, takeCheckpoint } from "../../src/simulation/checkpoint
 import { worldAt } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { checksumOf } from "../../src/store/tables/journal-checksum.ts";
-import { prepareReader, RowWriter, tableName } from "../../src/store/tables/stored-tables.ts";
+import { RowWriter } from "../../src/store/tables/row-writer.ts";
+import { prepareReader, tableName } from "../../src/store/tables/stored-tables.ts";
 import { createBranch } from "../support/compute.ts";
 import { createProject, type Double } from "../support/double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";

@@ -11,7 +11,7 @@ import { Simulation } from "../../src/simulation/simulation.ts";
 import type { ClockState } from "../../src/simulation/world-clock.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { checksumOf } from "../../src/store/tables/journal-checksum.ts";
-import { RowWriter } from "../../src/store/tables/stored-tables.ts";
+import { RowWriter } from "../../src/store/tables/row-writer.ts";
 import { temporaryDirectory } from "./process.ts";
 import { createDev, createOther, DEV, MAIN, ORGANIZATION, SHOP, worldWithProject } from "./rule-worlds.ts";
 import { after, HOUR, MINUTE, NOW, SECOND, type Step } from "./rules.ts";

@@ -12,9 +12,10 @@ import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { CorruptFile } from "../tables/journal-checksum.ts";
+import { RowWriter } from "../tables/row-writer.ts";
 import { apiKeyUses, checkpoints, operations } from "../tables/schema.ts";
 import { query, textOf } from "../tables/statement.ts";
-import { compareRows, RowWriter, tableName } from "../tables/stored-tables.ts";
+import { compareRows, tableName } from "../tables/stored-tables.ts";
 import type { WorldRow } from "./read-world.ts";
 
 const after = sql.placeholder("after");

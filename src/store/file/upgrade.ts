@@ -6,7 +6,7 @@ import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import { rechain } from "../journal/rechain.ts";
 import { FIRST_VERSION, JOURNAL_VERSION, markVersion, schemaVersionOf } from "../tables/format-version.ts";
 import { readHistoryRow, writeHistoryRow } from "../tables/journal-row.ts";
-import { checkChecksums, rewriteChecksums } from "../tables/stored-tables.ts";
+import { checkChecksums, rewriteChecksums } from "../tables/row-checksums.ts";
 import {
   makePrivateFile,
   moveIntoPlace,

@@ -3,7 +3,7 @@ import type { SimTime } from "../../kernel/time.ts";
 import type { TableName } from "../../platform/world/tables.ts";
 import type { Batch } from "../../simulation/journal.ts";
 import { checksumOf } from "../tables/journal-checksum.ts";
-import { RowWriter } from "../tables/stored-tables.ts";
+import { RowWriter } from "../tables/row-writer.ts";
 import { EVENTS_PER_BLOCK } from "./block-size.ts";
 import { storedEventOf } from "./event-rows.ts";
 import type { Link } from "./event-statements.ts";

@@ -1,9 +1,9 @@
 import type BetterSqlite3 from "better-sqlite3";
 import { eq, gt, sql } from "drizzle-orm";
 import { chainChecksum, checksumOf, type StoredEvent } from "../tables/journal-checksum.ts";
+import { rewriteChecksums } from "../tables/row-checksums.ts";
 import { checkpoints, eventBlocks, events, history, world } from "../tables/schema.ts";
 import { once, query, textOf } from "../tables/statement.ts";
-import { rewriteChecksums } from "../tables/stored-tables.ts";
 import { decodeBlock, encodeBlock } from "./event-block.ts";
 import { type Link, prepareBlockAfter } from "./event-statements.ts";
 import { StoredEvents } from "./stored-events.ts";

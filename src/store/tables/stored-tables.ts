@@ -3,7 +3,6 @@ import type BetterSqlite3 from "better-sqlite3";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { ALL_ROWS, type Change } from "../../kernel/change-set.ts";
 import type { TableName } from "../../platform/world/tables.ts";
 import type { World } from "../../platform/world/world.ts";
 import { CorruptFile, checksumOf } from "./journal-checksum.ts";
@@ -11,7 +10,7 @@ import { rowDecoder, type ValueColumn } from "./row-decoder.ts";
 import * as schema from "./schema.ts";
 
 /** A database table, its key column, and the column that orders rows by creation. */
-type StoredTable = {
+export type StoredTable = {
   readonly table: SQLiteTable;
   readonly key: string;
   readonly order: string;
@@ -23,7 +22,7 @@ type StoredTable = {
 type RowOf<Name extends TableName> = World[Name] extends { load(row: infer Row): void } ? Row : never;
 
 /** The database table of each table of the world. It has a column for each field of a row, or does not compile. */
-const STORED_TABLES: {
+export const STORED_TABLES: {
   readonly [Name in TableName]: StoredTable & {
     readonly table: { readonly [Field in keyof RowOf<Name>]-?: unknown };
   };
@@ -48,7 +47,7 @@ const STORED_TABLES: {
 };
 
 /** The columns with values of a row: without its checksum and without columns that SQLite computes. */
-function valueColumns(table: SQLiteTable): readonly ValueColumn[] {
+export function valueColumns(table: SQLiteTable): readonly ValueColumn[] {
   return Object.entries(getTableColumns(table)).filter(
     ([property, column]) => column.generated === undefined && property !== "checksum",
   );
@@ -58,70 +57,7 @@ export function tableName(name: TableName): string {
   return getTableName(STORED_TABLES[name].table);
 }
 
-type TableWriter = {
-  readonly upsert: (key: string, row: Record<string, unknown>) => void;
-  readonly remove: BetterSqlite3.Statement<[string]>;
-  readonly empty: BetterSqlite3.Statement<[]>;
-};
-
-/**
- * Writes changed rows with statements that are prepared once, because every commit waits for it: at the first
- * change of a table, because preparing all of them is a large part of opening a small world.
- */
-export class RowWriter {
-  readonly #sqlite: BetterSqlite3.Database;
-  readonly #writers = new Map<string, TableWriter>();
-
-  constructor(sqlite: BetterSqlite3.Database) {
-    this.#sqlite = sqlite;
-  }
-
-  write({ table, key, value }: Change): void {
-    const writer = this.#writers.get(table) ?? this.#prepare(table);
-    if (key === ALL_ROWS) writer.empty.run();
-    else if (value === undefined) writer.remove.run(key);
-    else writer.upsert(key, value as Record<string, unknown>);
-  }
-
-  #prepare(table: string): TableWriter {
-    const stored = (STORED_TABLES as Readonly<Record<string, StoredTable>>)[table];
-    if (stored === undefined) throw new Error(`there is no table for changes of ${table}`);
-    const writer = prepareWriter(this.#sqlite, stored);
-    this.#writers.set(table, writer);
-    return writer;
-  }
-}
-
-/**
- * An upsert that names its columns. `INSERT OR REPLACE` would silently delete another row on a conflict with a unique index, so the
- * constraints would not detect broken rules.
- */
-function prepareWriter(
-  sqlite: BetterSqlite3.Database,
-  { table, key, identity = key }: StoredTable,
-): TableWriter {
-  const name = quote(getTableName(table));
-  const columns = valueColumns(table);
-  const names = [...columns.map(([property]) => quoteColumn(property)), "checksum"];
-  const updates = names
-    .filter((column) => column !== quoteColumn(identity))
-    .map((column) => `${column} = excluded.${column}`);
-  const upsert = sqlite.prepare(
-    `INSERT INTO ${name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
-     ON CONFLICT (${quoteColumn(identity)}) DO UPDATE SET ${updates.join(", ")}`,
-  );
-  return {
-    upsert(rowKey, row) {
-      const values = storedValues(columns, rowKey, row);
-      values.push(checksumOf(values));
-      upsert.run(values);
-    },
-    remove: sqlite.prepare(`DELETE FROM ${name} WHERE ${quoteColumn(key)} = ?`),
-    empty: sqlite.prepare(`DELETE FROM ${name}`),
-  };
-}
-
-function storedValues(
+export function storedValues(
   columns: readonly ValueColumn[],
   key: string,
   row: Readonly<Record<string, unknown>>,
@@ -237,35 +173,6 @@ export function* readAllRowsInSteps(
   return isSorted ? rows : rows.sort((one, other) => numberOf(one) - numberOf(other));
 }
 
-/** Verifies the checksum of every row, also in a file of an older schema with fewer columns. */
-export function checkChecksums(sqlite: BetterSqlite3.Database): void {
-  for (const { table } of Object.values(STORED_TABLES)) {
-    const name = getTableName(table);
-    const existingColumns = new Set(
-      sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name),
-    );
-    if (existingColumns.size === 0) continue;
-    const columns = valueColumns(table)
-      .map(([property]) => toSnakeCase(property))
-      .filter((column) => existingColumns.has(column));
-    for (const [, ...values] of readInPortions(sqlite, name, [...columns.map(quote), "checksum"])) {
-      const checksum = values.pop();
-      if (checksumOf(values) !== checksum) throw new CorruptFile(`a row of ${name} is damaged`);
-    }
-  }
-}
-
-/** Recomputes the checksum of every row, after rows were written without a `RowWriter`. */
-export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
-  for (const { table } of Object.values(STORED_TABLES)) {
-    const name = getTableName(table);
-    const columns = valueColumns(table).map(([property]) => quoteColumn(property));
-    const update = sqlite.prepare<[number, number]>(`UPDATE ${quote(name)} SET checksum = ? WHERE rowid = ?`);
-    for (const [rowid, ...values] of readInPortions(sqlite, name, columns))
-      update.run(checksumOf(values), rowid);
-  }
-}
-
 /** Takes all steps of some work at once. */
 export function runSteps<T>(steps: Generator<undefined, T>): T {
   for (;;) {
@@ -281,7 +188,7 @@ const ROWS_PER_PORTION = 500;
  * All rows, each with its rowid first. Read in portions: an iterating statement blocks writes on its connection, and some versions
  * of Node cannot collect its iterator (see `retainStatements`).
  */
-function* readInPortions(
+export function* readInPortions(
   sqlite: BetterSqlite3.Database,
   name: string,
   columns: readonly string[],
@@ -300,10 +207,10 @@ function* readInPortions(
   }
 }
 
-function quote(name: string): string {
+export function quote(name: string): string {
   return `"${name}"`;
 }
 
-function quoteColumn(property: string): string {
+export function quoteColumn(property: string): string {
   return property === "rowid" ? property : quote(toSnakeCase(property));
 }

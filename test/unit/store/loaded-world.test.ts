@@ -10,7 +10,7 @@ import { catchUp, type LoadedWorld, readLoadedWorld } from "../../../src/store/f
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { connect } from "../../../src/store/file/sqlite-connection.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
-import { rewriteChecksums } from "../../../src/store/tables/stored-tables.ts";
+import { rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 import {
   createDev,

@@ -6,7 +6,7 @@ import type { World } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { rewriteChecksums } from "../../../src/store/tables/stored-tables.ts";
+import { rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 import { DEV, MAIN, worldWithBranch } from "../../support/rule-worlds.ts";
 import { after, HOUR } from "../../support/rules.ts";

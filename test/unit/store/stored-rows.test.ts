@@ -10,13 +10,9 @@ import type { Operation } from "../../../src/platform/model/operation.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { StoredOperations } from "../../../src/store/journal/stored-operations.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
-import {
-  checkChecksums,
-  prepareReader,
-  RowWriter,
-  readAllRows,
-  rewriteChecksums,
-} from "../../../src/store/tables/stored-tables.ts";
+import { checkChecksums, rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
+import { RowWriter } from "../../../src/store/tables/row-writer.ts";
+import { prepareReader, readAllRows } from "../../../src/store/tables/stored-tables.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 
 const templates = temporaryDirectory();

@@ -14,14 +14,13 @@ import {
   schemaVersionOf,
 } from "../../../src/store/tables/format-version.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
+import { checkChecksums, rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
 import * as schema from "../../../src/store/tables/schema.ts";
 import {
-  checkChecksums,
   compareRows,
   prepareComparison,
   prepareReader,
   readAllRows,
-  rewriteChecksums,
   tableName,
 } from "../../../src/store/tables/stored-tables.ts";
 import { worldFiles } from "../../support/verified-files.ts";
