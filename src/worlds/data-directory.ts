@@ -15,15 +15,12 @@ import { divergeCopy } from "../store/file/diverge-copy.ts";
 import { markHead, readHeadMark } from "../store/file/head-mark.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
-import { removeEmptyWal } from "../store/file/sqlite-connection.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo, readHead } from "../store/file/world-snapshot.ts";
 import {
   DELETED_SUFFIX,
   databasesIn,
   removeDeletedWorld,
   removeLeftovers,
-  snapshotFilePath,
-  snapshotFolder,
   worldFilePath,
   worldsFolder,
 } from "./directory-layout.ts";
@@ -31,6 +28,7 @@ import { DirectoryInUse, type Lock, takeLock, watchFile } from "./lock.ts";
 import { MoveFiles } from "./moves/move-files.ts";
 import { reseed } from "./reseed.ts";
 import { openSecretBox, type SecretBox } from "./secret-box.ts";
+import { SnapshotFiles } from "./snapshot-files.ts";
 import { AUTOMATIC_PREFIX, availableName, type SnapshotInfo, type StoredWorldInfo } from "./world-handle.ts";
 import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-storage.ts";
 
@@ -64,6 +62,7 @@ export class DataDirectory implements WorldStorage {
   readonly #acceptLossOf: Set<string>;
   readonly #lock: Lock;
   readonly #secretBox: SecretBox;
+  readonly #snapshots: SnapshotFiles;
   readonly #open = new Map<string, Store>();
   /** Pending copies of each world. */
   readonly #copies = new Map<string, Promise<unknown>>();
@@ -74,6 +73,7 @@ export class DataDirectory implements WorldStorage {
     this.#options = options;
     this.#acceptLossOf = new Set(options.acceptLossOf);
     this.#migrationsFolder = migrationsFolder;
+    this.#snapshots = new SnapshotFiles(path);
     makeDirectory(worldsFolder(path));
     const lock = takeLock(join(path, "standin.lock"));
     if (lock === undefined)
@@ -116,7 +116,7 @@ export class DataDirectory implements WorldStorage {
       let isUnchanged = () => true;
       const store = openStore(path, {
         migrationsFolder: this.#migrationsFolder,
-        backupPath: this.#snapshotFile(world, previousName),
+        backupPath: this.#snapshots.path(world, previousName),
         onUpgrade: () => this.#options.onUpgrade?.(world, previousName),
         onAcceptedLoss: this.#acceptLossOf.has(world)
           ? (missing) => this.#options.onAcceptedLoss?.(world, missing)
@@ -169,7 +169,7 @@ export class DataDirectory implements WorldStorage {
 
   branchData(world: string, snapshot?: string): readonly BranchData[] {
     return readBranchData(
-      snapshot === undefined ? this.#worldFile(world) : this.#snapshotFile(world, snapshot),
+      snapshot === undefined ? this.#worldFile(world) : this.#snapshots.path(world, snapshot),
     );
   }
 
@@ -206,53 +206,40 @@ export class DataDirectory implements WorldStorage {
   }
 
   snapshotNames(world: string): readonly string[] {
-    return databasesIn(snapshotFolder(this.path, world))
-      .map((name) => ({ name, createdAt: Math.floor(statSync(this.#snapshotFile(world, name)).mtimeMs) }))
-      .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))
-      .map(({ name }) => name);
+    return this.#snapshots.names(world);
   }
 
   snapshot(world: string, snapshot: string): SnapshotInfo {
-    const path = this.#snapshotFile(world, snapshot);
-    const { size, mtimeMs } = statSync(path);
-    const info = readFileInfo(path);
-    try {
-      removeEmptyWal(path);
-    } catch {
-      // An empty log does no harm, and the next reader removes it.
-    }
-    return { name: snapshot, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...info };
+    return this.#snapshots.info(world, snapshot);
   }
 
   hasSnapshot(world: string, snapshot: string): boolean {
-    return existsSync(this.#snapshotFile(world, snapshot));
+    return this.#snapshots.has(world, snapshot);
   }
 
   async takeSnapshot(world: string, snapshot: string): Promise<void> {
-    await writeAtomically(this.#snapshotFile(world, snapshot), async (copy) => {
+    await writeAtomically(this.#snapshots.path(world, snapshot), async (copy) => {
       await this.#copyOpenWorld(world, copy);
       finalizeSnapshot(copy);
     });
   }
 
   removeSnapshot(world: string, snapshot: string): void {
-    const path = this.#snapshotFile(world, snapshot);
-    removeDatabase(path);
-    syncEntry(path);
+    this.#snapshots.remove(world, snapshot);
   }
 
   async restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void> {
     // A running copy still reads the current file.
     await this.#copies.get(world);
     const path = this.#worldFile(world);
-    checkpointOrPreserveWal(path, this.#snapshotFile(world, previousName));
-    const preserved = this.#snapshotFile(world, previousName);
+    checkpointOrPreserveWal(path, this.#snapshots.path(world, previousName));
+    const preserved = this.#snapshots.path(world, previousName);
     // The link has the time of the world's last write; the snapshot is listed by the time it was taken.
     const setTime = () => utimesSync(preserved, new Date(), new Date());
     await writeAtomically(
       path,
       async (copy) => {
-        await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
+        await promises.copyFile(this.#snapshots.path(world, snapshot), copy, constants.COPYFILE_FICLONE);
         await this.#divergeCopy(copy, world, fork);
         // Opening it checks it: a damaged snapshot must not replace the world.
         openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
@@ -299,9 +286,5 @@ export class DataDirectory implements WorldStorage {
 
   #worldFile(world: string): string {
     return worldFilePath(this.path, world);
-  }
-
-  #snapshotFile(world: string, snapshot: string): string {
-    return snapshotFilePath(this.path, world, snapshot);
   }
 }

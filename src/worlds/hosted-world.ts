@@ -6,8 +6,7 @@ import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
-import { enableNewRulesBeforeDue } from "./enable-new-rules.ts";
-import { Advancer, EVENTS_PER_TURN } from "./hosted/advancer.ts";
+import { Advancer } from "./hosted/advancer.ts";
 import { compactHistory } from "./hosted/compaction.ts";
 import { DueTimer } from "./hosted/due-timer.ts";
 import { ExclusiveGate } from "./hosted/exclusive-gate.ts";
@@ -16,8 +15,8 @@ import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { viewPast } from "./hosted/past-view.ts";
 import { Reports } from "./hosted/reports.ts";
 import { runInBackground, storeUnavailable } from "./hosted/store-failure.ts";
-import { transactionAt } from "./hosted/transaction.ts";
 import { WorldLifecycle } from "./hosted/world-lifecycle.ts";
+import { WorldTransactions } from "./hosted/world-transactions.ts";
 import {
   type AdvanceResult,
   type AdvanceTarget,
@@ -45,6 +44,7 @@ export class HostedWorld implements WorldHandle {
   readonly #commits: GroupCommit;
   readonly #advancer: Advancer;
   readonly #reports = new Reports();
+  readonly #transactions: WorldTransactions;
 
   constructor(options: HostedWorldOptions) {
     this.name = options.name;
@@ -54,6 +54,14 @@ export class HostedWorld implements WorldHandle {
     });
     this.#commits = new GroupCommit(this.#lifecycle, options);
     this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate, this.#reports);
+    this.#transactions = new WorldTransactions({
+      lifecycle: this.#lifecycle,
+      commits: this.#commits,
+      advancer: this.#advancer,
+      gate: this.#gate,
+      reports: this.#reports,
+      dueTimer: this.#dueTimer,
+    });
   }
 
   /** Whether the world has any history; false for an empty file. */
@@ -80,49 +88,7 @@ export class HostedWorld implements WorldHandle {
   }
 
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T> {
-    const { running } = this.#gate;
-    if (running !== undefined) return running.then(() => this.transact(work));
-    const live = this.#lifecycle.requireLive();
-    const { simulation } = live;
-    let result: T;
-    // Due work, which runs first, may stop halfway as well.
-    let mayBeHalfDone = true;
-    let mustCommit = false;
-    try {
-      const now = live.clock.now();
-      enableNewRulesBeforeDue(simulation, now);
-      if (!this.#reports.runDueUntil(simulation, now, EVENTS_PER_TURN))
-        return this.#advancer.catchUp().then(() => this.transact(work));
-      mayBeHalfDone = false;
-      const transaction = transactionAt(live, now, {
-        commit: () => this.#commits.now(),
-        onChange: () => {
-          mayBeHalfDone = true;
-        },
-        onDurableRow: () => {
-          mustCommit = true;
-        },
-        onLost: (error) => this.#lifecycle.reportFailure(error),
-      });
-      result = work(transaction);
-    } catch (bug) {
-      const failure = this.#lifecycle.asUnavailable(bug);
-      if (this.#lifecycle.live !== live) throw failure;
-      if (mayBeHalfDone || failure instanceof StoreUnavailable) {
-        // Nothing that waits for the commit may count as done.
-        this.#commits.fail(live, bug);
-      } else {
-        // The work changed nothing, so the world continues with the events of the due work before it.
-        this.#dueTimer.arm(live);
-        if (simulation.hasUncommittedEvents) runInBackground(() => this.#commits.next());
-      }
-      throw failure;
-    }
-    this.#dueTimer.arm(this.#lifecycle.requireLive());
-    if (simulation.hasUncommittedEvents || mustCommit) return this.#commits.next().then(() => result);
-    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
-      this.#commits.schedule();
-    return result;
+    return this.#transactions.run(work);
   }
 
   settledSeq(): number | undefined {

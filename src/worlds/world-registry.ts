@@ -1,7 +1,5 @@
-import { omitUndefined } from "../kernel/omit-undefined.ts";
-import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
+import { accept, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
 import type { BranchData } from "../platform/model/branch-data.ts";
-import { checkPastData } from "../platform/rules/branch-data/available-data.ts";
 import { allBranchData, hasOpenData } from "./data-references.ts";
 import { DEFAULT_WORLD } from "./directory-layout.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
@@ -9,10 +7,11 @@ import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
 import type { WorldsToMove } from "./moves/hosted-arrivals.ts";
 import { HostedMoves } from "./moves/hosted-moves.ts";
+import { WorldForks } from "./world-forks.ts";
 import type { ForkRequest, SnapshotInfo, WorldCounts, WorldInfo, WorldsHandle } from "./world-handle.ts";
 import { infoOf } from "./world-info.ts";
 import { WorldSnapshots, whileReserved } from "./world-snapshots.ts";
-import type { ForkSettings, WorldStorage } from "./world-storage.ts";
+import type { WorldStorage } from "./world-storage.ts";
 import { type IdleLimits, WorldTidying, type WorldTidyingOptions } from "./world-tidying.ts";
 import { WorldUses } from "./world-uses.ts";
 
@@ -43,6 +42,7 @@ export class WorldRegistry implements WorldsHandle {
   /** Worlds that are being created or removed. */
   readonly #changing = new Set<string>();
   readonly #snapshots: WorldSnapshots;
+  readonly #forks: WorldForks;
   readonly #uses: WorldUses;
   readonly #tidying: WorldTidying;
   readonly moves: HostedMoves | undefined;
@@ -51,6 +51,11 @@ export class WorldRegistry implements WorldsHandle {
   constructor(options: WorldRegistryOptions) {
     this.#options = options;
     this.#snapshots = new WorldSnapshots(options, (name) => this.world(name));
+    this.#forks = new WorldForks(options, {
+      world: (name) => this.world(name),
+      names: () => this.#names(),
+      changing: this.#changing,
+    });
     this.#uses = new WorldUses(options.hostClock);
     this.#tidying = new WorldTidying(options, this.#open, this.#uses, (name) => this.remove(name));
     const { moves } = options.storage;
@@ -103,48 +108,12 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   fork(request: ForkRequest): Promise<Result<WorldInfo>> {
-    return this.#whileCopied(request.from, () => this.#fork(request));
-  }
-
-  async #fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
-    const { storage } = this.#options;
-    const origin = this.world(from);
-    if (!origin.ok) return prefixRefusal("from", origin);
-    const room = this.#checkRoom(name, from, origin.value.sizeBytes());
-    if (!room.ok) return room;
-    return whileReserved(this.#changing, name, async () => {
-      await origin.value.flush();
-      const past = at === undefined ? undefined : await origin.value.viewAt(at);
-      if (past?.ok === false) return prefixRefusal("at", past);
-      if (past !== undefined) {
-        const { world, now } = past.value;
-        const isAvailable = await origin.value.transact((view) => checkPastData(view.world, world, now));
-        if (!isAvailable.ok) return prefixRefusal("at", isAvailable);
-      }
-      const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
-      await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
-      storage.moves?.marks.delete(name);
+    const { from, name } = request;
+    const created = () => {
       this.#uses.begin(name)();
-      return accept(this.#info(name));
-    });
-  }
-
-  #checkRoom(name: string, from: string, bytes: number): Result<undefined> {
-    const { maxWorlds, maxWorldBytes } = this.#options.limits;
-    const names = this.#names();
-    if (names.includes(name) || this.#changing.has(name))
-      return refuse("WORLD_EXISTS", `name: world "${name}" already exists`);
-    if (names.length + this.#changing.size >= maxWorlds)
-      return refuse(
-        "WORLDS_LIMIT_EXCEEDED",
-        `this server is limited to ${maxWorlds} worlds (--max-worlds); delete one first`,
-      );
-    if (bytes > maxWorldBytes)
-      return refuse(
-        "WORLD_TOO_LARGE",
-        `world "${from}" has ${bytes} bytes; the limit is ${maxWorldBytes} (--max-world-size)`,
-      );
-    return ACCEPTED;
+      return this.#info(name);
+    };
+    return this.#whileCopied(from, () => this.#forks.fork(request, created));
   }
 
   async remove(name: string): Promise<Result<true>> {
@@ -181,7 +150,7 @@ export class WorldRegistry implements WorldsHandle {
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>> {
     await this.#options.beforeRestore?.();
     const restored = await this.#whileCopied(world, () =>
-      this.#snapshots.restore(world, name, this.#newFork({})),
+      this.#snapshots.restore(world, name, this.#forks.settings({})),
     );
     if (!restored.ok) return restored;
     this.#options.onDataReleased?.();
@@ -241,7 +210,7 @@ export class WorldRegistry implements WorldsHandle {
     return {
       world: (name) => this.world(name),
       stored: (name) => (storage.worlds().includes(name) ? storage.info(name) : undefined),
-      checkRoom: (name, bytes) => this.#checkRoom(name, name, bytes),
+      checkRoom: (name, bytes) => this.#forks.checkRoom(name, name, bytes),
       reserve: (name) => {
         this.#changing.add(name);
         return () => this.#changing.delete(name);
@@ -257,14 +226,6 @@ export class WorldRegistry implements WorldsHandle {
       newId,
       onFailure,
     };
-  }
-
-  #newFork({
-    clock,
-    ...rest
-  }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "past">): ForkSettings {
-    const { newId, hostClock } = this.#options;
-    return { historyId: newId(), clock: { ...clock, wallNow: hostClock.now() }, ...rest };
   }
 
   /** A world that cannot be read is copied as it is. */
@@ -293,12 +254,4 @@ export class WorldRegistry implements WorldsHandle {
   #orUnavailable(failure: string, work: () => Promise<void>): Promise<void> {
     return orUnavailable(this.#options.onFailure, failure, work);
   }
-}
-
-/** The refusal with the name of the field in front of its message. */
-function prefixRefusal(
-  field: string,
-  { refusal }: { readonly refusal: Refusal },
-): { readonly ok: false; readonly refusal: Refusal } {
-  return { ok: false, refusal: { ...refusal, message: `${field}: ${refusal.message}` } };
 }

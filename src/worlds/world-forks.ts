@@ -1,0 +1,98 @@
+import { omitUndefined } from "../kernel/omit-undefined.ts";
+import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
+import { checkPastData } from "../platform/rules/branch-data/available-data.ts";
+import type { HostClock } from "../simulation/host-clock.ts";
+import { orUnavailable } from "./hosted/store-failure.ts";
+import type { HostedWorld } from "./hosted-world.ts";
+import type { ForkRequest } from "./world-handle.ts";
+import { whileReserved } from "./world-snapshots.ts";
+import type { ForkSettings, WorldStorage } from "./world-storage.ts";
+
+type WorldForksOptions = {
+  readonly storage: WorldStorage;
+  readonly limits: { readonly maxWorlds: number; readonly maxWorldBytes: number };
+  readonly hostClock: HostClock;
+  /** Returns a new unique id. */
+  readonly newId: () => string;
+  readonly onFailure: (error: unknown) => void;
+};
+
+type KnownWorlds = {
+  readonly world: (name: string) => Result<HostedWorld>;
+  readonly names: () => readonly string[];
+  /** Worlds that are being created or removed. */
+  readonly changing: Set<string>;
+};
+
+/** Creates worlds as copies of others. */
+export class WorldForks {
+  readonly #options: WorldForksOptions;
+  readonly #worlds: KnownWorlds;
+
+  constructor(options: WorldForksOptions, worlds: KnownWorlds) {
+    this.#options = options;
+    this.#worlds = worlds;
+  }
+
+  /** `created` runs while the name is still reserved. */
+  async fork<T>({ name, from, at, clock, seed }: ForkRequest, created: () => T): Promise<Result<T>> {
+    const { storage, onFailure } = this.#options;
+    const origin = this.#worlds.world(from);
+    if (!origin.ok) return prefixRefusal("from", origin);
+    const room = this.checkRoom(name, from, origin.value.sizeBytes());
+    if (!room.ok) return room;
+    return whileReserved(this.#worlds.changing, name, async () => {
+      await origin.value.flush();
+      const past = at === undefined ? undefined : await origin.value.viewAt(at);
+      if (past?.ok === false) return prefixRefusal("at", past);
+      if (past !== undefined) {
+        const { world, now } = past.value;
+        const isAvailable = await origin.value.transact((view) => checkPastData(view.world, world, now));
+        if (!isAvailable.ok) return prefixRefusal("at", isAvailable);
+      }
+      const settings = this.settings(omitUndefined({ clock, seed, past: past?.value }));
+      await orUnavailable(onFailure, `world "${from}" could not be forked`, () =>
+        storage.fork(from, name, settings),
+      );
+      storage.moves?.marks.delete(name);
+      return accept(created());
+    });
+  }
+
+  /** Whether a copy of a world with this size may be created. */
+  checkRoom(name: string, from: string, bytes: number): Result<undefined> {
+    const { maxWorlds, maxWorldBytes } = this.#options.limits;
+    const { changing } = this.#worlds;
+    const names = this.#worlds.names();
+    if (names.includes(name) || changing.has(name))
+      return refuse("WORLD_EXISTS", `name: world "${name}" already exists`);
+    if (names.length + changing.size >= maxWorlds)
+      return refuse(
+        "WORLDS_LIMIT_EXCEEDED",
+        `this server is limited to ${maxWorlds} worlds (--max-worlds); delete one first`,
+      );
+    if (bytes > maxWorldBytes)
+      return refuse(
+        "WORLD_TOO_LARGE",
+        `world "${from}" has ${bytes} bytes; the limit is ${maxWorldBytes} (--max-world-size)`,
+      );
+    return ACCEPTED;
+  }
+
+  /** How a copy that is made now differs from its origin. */
+  settings({
+    clock,
+    ...rest
+  }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "past">): ForkSettings {
+    const { newId, hostClock } = this.#options;
+    return { historyId: newId(), clock: { ...clock, wallNow: hostClock.now() }, ...rest };
+  }
+}
+
+/** The refusal with the name of the field in front of its message. */
+function prefixRefusal(
+  field: string,
+  { refusal }: { readonly refusal: Refusal },
+): { readonly ok: false; readonly refusal: Refusal } {
+  return { ok: false, refusal: { ...refusal, message: `${field}: ${refusal.message}` } };
+}
