@@ -13,8 +13,8 @@ import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import type { Log } from "./log.ts";
+import type { ServeOptions } from "./options/serve-options.ts";
 import type { Scrubber } from "./scrubber.ts";
-import type { ServeOptions } from "./serve-options.ts";
 
 /** Opens the worlds of the data directory with the limits of the options. */
 export async function openServedWorlds(

@@ -5,7 +5,7 @@ import { PACKAGE_ROOT } from "../../app/package-root.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 import { DEFAULT_DATA } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
-import type { ServeOptions } from "./serve-options.ts";
+import type { ServeOptions } from "./options/serve-options.ts";
 
 /**
  * Prints the ready line and the clock. On the first start, also prints the API key, which is not shown again,

@@ -3,8 +3,8 @@ import { DEFAULT_WORLD } from "../../worlds/directory-layout.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import type { ScrubResult } from "../history/scrub-worlds.ts";
 import type { Log } from "./log.ts";
+import type { ServeOptions } from "./options/serve-options.ts";
 import type { Scrubber } from "./scrubber.ts";
-import type { ServeOptions } from "./serve-options.ts";
 
 /** Idle worlds are looked for at least this often, in milliseconds of wall-clock time. */
 const MAX_TIDY_INTERVAL_MS = 60_000;

@@ -14,6 +14,7 @@ import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { openServedWorlds } from "./open-served-worlds.ts";
+import type { ServeOptions } from "./options/serve-options.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
 import { scenarioRecorder } from "./scenario-recorder.ts";
@@ -26,7 +27,6 @@ import {
 } from "./schedules.ts";
 import { Scrubber } from "./scrubber.ts";
 import { readSeedFile } from "./seed-file.ts";
-import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { reportStalledClients } from "./stalled-clients.ts";
 import { VERSION } from "./version.ts";
