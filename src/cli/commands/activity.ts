@@ -7,7 +7,7 @@ import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
 import { integerParser, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
-import { print } from "../terminal/print.ts";
+import { printResult } from "../terminal/print.ts";
 
 type ActivityOptions = ServerTarget & {
   kind: ActivityKind;
@@ -57,7 +57,7 @@ Examples:
   $ standin activity ep-silent-smoke-80663912 --at 2026-01-31T08:00:00Z --json`,
     )
     .action(async (endpoint: string, options: ActivityOptions) => {
-      const { kind, duration, at, queries, connection, source, json } = options;
+      const { kind, duration, at, queries, connection, source } = options;
       const body = {
         endpoint_id: endpoint,
         kind,
@@ -71,7 +71,7 @@ Examples:
         callRoute(call, "POST /activity", { body }),
       );
       for (const activity of activities) {
-        print(`${json === true ? JSON.stringify(activity) : describeOutcome(activity)}\n`);
+        printResult(options, activity, describeOutcome(activity));
         if (activity.outcome === "refused") process.exitCode = 1;
       }
     });

@@ -2,14 +2,15 @@ import { Command, Option } from "commander";
 import type { ControlAnswer } from "../../control-api/document/answers.ts";
 import { closestMatch } from "../../kernel/text.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
-import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
+import { type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";
+import { addTargetCommand } from "../client/target-command.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { parseClockOption, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
-import { jsonOption } from "../terminal/options.ts";
-import { print } from "../terminal/print.ts";
+import { printResult } from "../terminal/print.ts";
 
 type ClockOptions = ServerTarget & { json?: boolean };
+type AdvanceOptions = ClockOptions & { to?: number; next?: boolean };
 
 export function clockCommand(): Command {
   const clock = new Command("clock").addHelpText(
@@ -25,74 +26,83 @@ Examples:
   clock.hook("preSubcommand", ({ args: [subcommand = "", by = ""] }) =>
     checkSubcommand(clock, subcommand, by),
   );
-  addTargetOptions(
-    clock
-      .command("show", { isDefault: true })
-      .description("show the time and mode of the clock; the default of standin clock")
-      .addHelpText("after", "\nExamples:\n  $ standin clock show\n  $ standin clock show --json"),
-  )
-    .addOption(jsonOption())
-    .action(async (options: ClockOptions) =>
-      printResult(
-        options,
-        await callRoute((await requireServer(options)).control, "GET /clock"),
-        describeClock,
-      ),
-    );
-  addTargetOptions(
-    clock
-      .command("set")
-      .argument("<mode>", "real, manual, or a factor such as 60x", parseClockOption)
-      .description("change the mode of the clock")
-      .addHelpText("after", "\nExamples:\n  $ standin clock set manual\n  $ standin clock set 60x"),
-  )
-    .addOption(jsonOption())
+  addShow(clock);
+  addSet(clock);
+  addAdvance(clock);
+  return clock;
+}
+
+function addShow(clock: Command): void {
+  addTargetCommand(clock, {
+    usage: "show",
+    description: "show the time and mode of the clock; the default of standin clock",
+    examples: ["standin clock show", "standin clock show --json"],
+    isDefault: true,
+  }).action(async (options: ClockOptions) => {
+    const shown = await callRoute((await requireServer(options)).control, "GET /clock");
+    printResult(options, shown, describeClock(shown));
+  });
+}
+
+function addSet(clock: Command): void {
+  addTargetCommand(clock, {
+    usage: "set",
+    description: "change the mode of the clock",
+    examples: ["standin clock set manual", "standin clock set 60x"],
+  })
+    .argument("<mode>", "real, manual, or a factor such as 60x", parseClockOption)
     .action(async ({ mode, factor }: ClockSetting, options: ClockOptions) => {
       const server = await requireServer(options);
-      printResult(
-        options,
-        await callRoute(server.control, "PUT /clock", {
-          body: mode === "scaled" ? { mode, factor } : { mode },
-        }),
-        describeClock,
-      );
+      const set = await callRoute(server.control, "PUT /clock", {
+        body: mode === "scaled" ? { mode, factor } : { mode },
+      });
+      printResult(options, set, describeClock(set));
     });
-  addTargetOptions(
-    clock
-      .command("advance")
-      .argument(
-        "[by]",
-        "time to advance by, with its unit, such as 250ms, 90s, 10m, 2h or 7d",
-        parseDurationOption,
-      )
-      .description("advance the clock and execute all work that becomes due")
-      .addHelpText(
-        "after",
-        "\nExamples:\n  $ standin clock advance 5m\n  $ standin clock advance --to 2026-02-01T09:00:00Z\n  $ standin clock advance --next --json",
-      ),
-  )
-    .addOption(new Option("--to <instant>", "advance to this ISO 8601 instant").argParser(parseInstantOption))
-    .addOption(new Option("--next", "advance to the next due work"))
-    .addOption(jsonOption())
-    .action(async (by: number | undefined, options: ClockOptions & { to?: number; next?: boolean }) => {
-      const targets = [
-        by === undefined ? [] : [{ by: `${by}ms` }],
-        options.to === undefined ? [] : [{ to: new Date(options.to).toISOString() }],
-        options.next === true ? [{ next: true }] : [],
-      ].flat();
-      if (targets.length !== 1)
-        throw new CliError("give exactly one of: a duration such as 5m, --to <instant>, --next", true);
+}
+
+function addAdvance(clock: Command): void {
+  addTargetCommand(clock, {
+    usage: "advance",
+    description: "advance the clock and execute all work that becomes due",
+    options: [
+      new Option("--to <instant>", "advance to this ISO 8601 instant").argParser(parseInstantOption),
+      new Option("--next", "advance to the next due work"),
+    ],
+    examples: [
+      "standin clock advance 5m",
+      "standin clock advance --to 2026-02-01T09:00:00Z",
+      "standin clock advance --next --json",
+    ],
+  })
+    .argument(
+      "[by]",
+      "time to advance by, with its unit, such as 250ms, 90s, 10m, 2h or 7d",
+      parseDurationOption,
+    )
+    .action(async (by: number | undefined, options: AdvanceOptions) => {
+      const target = advanceTarget(by, options);
       const server = await requireServer(options);
       const advanced = await withClockProgress(
         server,
-        callRoute(server.control, "POST /clock/advance", { body: targets[0] }),
+        callRoute(server.control, "POST /clock/advance", { body: target }),
       );
       const isNothingDue = options.next === true && advanced.events.length === 0;
-      printResult(options, advanced, (result) =>
-        [...(isNothingDue ? ["no work is due"] : []), describeAdvance(result)].join("\n"),
-      );
+      const lines = [...(isNothingDue ? ["no work is due"] : []), describeAdvance(advanced)];
+      printResult(options, advanced, lines.join("\n"));
     });
-  return clock;
+}
+
+/** The body of the request: one of a duration, an instant, and the next due work. */
+function advanceTarget(by: number | undefined, { to, next }: AdvanceOptions): object {
+  const targets = [
+    by === undefined ? [] : [{ by: `${by}ms` }],
+    to === undefined ? [] : [{ to: new Date(to).toISOString() }],
+    next === true ? [{ next: true }] : [],
+  ].flat();
+  const [target] = targets;
+  if (target === undefined || targets.length > 1)
+    throw new CliError("give exactly one of: a duration such as 5m, --to <instant>, --next", true);
+  return target;
 }
 
 /**
@@ -108,10 +118,6 @@ function checkSubcommand(clock: Command, subcommand: string, by: string): void {
     );
   if (/^-\d/.test(by))
     throw new CliError(`the clock cannot go backwards: expected a duration such as 5m, got "${by}"`, true);
-}
-
-function printResult<T>({ json }: ClockOptions, result: T, describeResult: (result: T) => string): void {
-  print(`${json === true ? JSON.stringify(result) : describeResult(result)}\n`);
 }
 
 function describeClock({ now, mode, factor, next_due }: ControlAnswer<"GET /clock">): string {

@@ -4,7 +4,7 @@ import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
-import { print } from "../terminal/print.ts";
+import { printResult } from "../terminal/print.ts";
 
 type CompactOptions = ServerTarget & { keep: number; json?: boolean };
 
@@ -40,7 +40,6 @@ Examples:
         forgotten_seq < seq
           ? `history now covers events ${forgotten_seq + 1} to ${seq}`
           : "no events are retained";
-      const text = `${retained} (${size_bytes} bytes)`;
-      print(`${options.json === true ? JSON.stringify(response) : text}\n`);
+      printResult(options, response, `${retained} (${size_bytes} bytes)`);
     });
 }

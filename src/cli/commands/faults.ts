@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import type { ControlAnswer } from "../../control-api/document/answers.ts";
-import { addTargetOptions, ControlApiError, type ServerTarget } from "../client/client.ts";
+import { ControlApiError, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
+import { addTargetCommand } from "../client/target-command.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { jsonOption } from "../terminal/options.ts";
-import { print } from "../terminal/print.ts";
+import { printResult } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type FaultsOptions = ServerTarget & { json?: boolean };
@@ -20,12 +20,11 @@ Examples:
   $ standin faults clear busy
   $ standin faults clear`,
   );
-  addSubcommand(
-    faults,
-    "set <file>",
-    "replace all faults with those of a YAML or JSON file; - reads stdin",
-    "standin faults set faults.yaml\n  $ standin faults set - < faults.json",
-  ).action(async (file: string, options: FaultsOptions) => {
+  addTargetCommand(faults, {
+    usage: "set <file>",
+    description: "replace all faults with those of a YAML or JSON file; - reads stdin",
+    examples: ["standin faults set faults.yaml", "standin faults set - < faults.json"],
+  }).action(async (file: string, options: FaultsOptions) => {
     // The YAML parser is loaded on demand.
     const { faultFileName, readFaultFile } = await import("../history/fault-file.ts");
     const definitions = readFaultFile(file);
@@ -39,12 +38,11 @@ Examples:
     });
     printResult(options, response, response.faults.length === 0 ? "no faults" : faultTable(response.faults));
   });
-  addSubcommand(
-    faults,
-    "list",
-    "list the faults, how often each has matched (SEEN) and how often it was injected (HITS)",
-    "standin faults list --json",
-  ).action(async (options: FaultsOptions) => {
+  addTargetCommand(faults, {
+    usage: "list",
+    description: "list the faults, how often each has matched (SEEN) and how often it was injected (HITS)",
+    examples: ["standin faults list --json"],
+  }).action(async (options: FaultsOptions) => {
     const response = await withControlApi(options, (call) => callRoute(call, "GET /faults"));
     printResult(
       options,
@@ -54,12 +52,11 @@ Examples:
         : faultTable(response.faults),
     );
   });
-  addSubcommand(
-    faults,
-    "clear [name]",
-    "remove one fault, or all faults",
-    "standin faults clear\n  $ standin faults clear busy",
-  ).action(async (name: string | undefined, options: FaultsOptions) => {
+  addTargetCommand(faults, {
+    usage: "clear [name]",
+    description: "remove one fault, or all faults",
+    examples: ["standin faults clear", "standin faults clear busy"],
+  }).action(async (name: string | undefined, options: FaultsOptions) => {
     const response = await withControlApi<unknown>(options, (call) =>
       name === undefined
         ? callRoute(call, "DELETE /faults")
@@ -80,14 +77,4 @@ function faultTable(faults: ControlAnswer<"GET /faults">["faults"]): string {
     String(hits),
   ]);
   return formatTable(["NAME", "ON", "WHEN", "EFFECT", "SEEN", "HITS"], rows);
-}
-
-function addSubcommand(parent: Command, usage: string, description: string, example: string): Command {
-  return addTargetOptions(
-    parent.command(usage).description(description).addHelpText("after", `\nExamples:\n  $ ${example}`),
-  ).addOption(jsonOption());
-}
-
-function printResult({ json }: FaultsOptions, response: unknown, text: string): void {
-  print(`${json === true ? JSON.stringify(response) : text}\n`);
 }

@@ -1,12 +1,13 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { addTargetOptions, findServer, type ServerTarget } from "../client/client.ts";
+import { findServer, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
+import { addTargetCommand } from "../client/target-command.ts";
 import type { PullOptions } from "../snapshot-files/pull-snapshot.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { controlTokenOption, dataOption, jsonOption, worldOption } from "../terminal/options.ts";
-import { print } from "../terminal/print.ts";
+import { printResult } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type SnapshotsOptions = ServerTarget & { json?: boolean };
@@ -24,12 +25,21 @@ Examples:
   $ standin snapshots delete before-migration
   $ standin snapshots push before-migration --to /backups`,
   );
-  addSubcommand(
-    snapshots,
-    "create <name>",
-    "take a snapshot of the world",
-    "standin snapshots create before-migration",
-  ).action(async (name: string, options: SnapshotsOptions) => {
+  addCreate(snapshots);
+  addList(snapshots);
+  addRestore(snapshots);
+  addDelete(snapshots);
+  addPush(snapshots);
+  addPull(snapshots);
+  return snapshots;
+}
+
+function addCreate(snapshots: Command): void {
+  addTargetCommand(snapshots, {
+    usage: "create <name>",
+    description: "take a snapshot of the world",
+    examples: ["standin snapshots create before-migration"],
+  }).action(async (name: string, options: SnapshotsOptions) => {
     const { snapshot } = await withControlApi(options, (call) =>
       callRoute(call, "POST /snapshots", { body: { name } }),
     );
@@ -39,12 +49,14 @@ Examples:
       `created snapshot ${snapshot.name} at event ${snapshot.seq}, ${snapshot.now} (${snapshot.size_bytes} bytes)`,
     );
   });
-  addSubcommand(
-    snapshots,
-    "list",
-    "list the snapshots of the world, oldest first",
-    "standin snapshots list --json",
-  ).action(async (options: SnapshotsOptions) => {
+}
+
+function addList(snapshots: Command): void {
+  addTargetCommand(snapshots, {
+    usage: "list",
+    description: "list the snapshots of the world, oldest first",
+    examples: ["standin snapshots list --json"],
+  }).action(async (options: SnapshotsOptions) => {
     const response = await withControlApi(options, (call) => callRoute(call, "GET /snapshots"));
     const rows = response.snapshots.map((snapshot) => [
       snapshot.name,
@@ -63,12 +75,14 @@ Examples:
         : formatTable(["NAME", "KIND", "CREATED", "WORLD CLOCK", "EVENT", "BYTES"], rows),
     );
   });
-  addSubcommand(
-    snapshots,
-    "restore <name>",
-    "restore a snapshot; the current state is stored as another snapshot",
-    "standin snapshots restore before-migration",
-  ).action(async (name: string, options: SnapshotsOptions) => {
+}
+
+function addRestore(snapshots: Command): void {
+  addTargetCommand(snapshots, {
+    usage: "restore <name>",
+    description: "restore a snapshot; the current state is stored as another snapshot",
+    examples: ["standin snapshots restore before-migration"],
+  }).action(async (name: string, options: SnapshotsOptions) => {
     const restored = await restoreSnapshot(options, name);
     printResult(
       options,
@@ -76,20 +90,19 @@ Examples:
       `restored snapshot ${name}; the previous state is stored as snapshot ${restored.former_kept_as}`,
     );
   });
-  addSubcommand(
-    snapshots,
-    "delete <name>",
-    "delete a snapshot",
-    "standin snapshots delete before-migration",
-  ).action(async (name: string, options: SnapshotsOptions) => {
+}
+
+function addDelete(snapshots: Command): void {
+  addTargetCommand(snapshots, {
+    usage: "delete <name>",
+    description: "delete a snapshot",
+    examples: ["standin snapshots delete before-migration"],
+  }).action(async (name: string, options: SnapshotsOptions) => {
     const response = await withControlApi(options, (call) =>
       callRoute(call, "DELETE /snapshots/:name", { params: [name] }),
     );
     printResult(options, response, `deleted snapshot ${name}`);
   });
-  addPush(snapshots);
-  addPull(snapshots);
-  return snapshots;
 }
 
 function addPush(snapshots: Command): void {
@@ -181,14 +194,4 @@ async function restoreSnapshot(
   if (options.url !== undefined) throw new CliError(`no server responds at ${options.url}`);
   const { restoreStoredWorld } = await import("../client/stored-world.ts");
   return { restored: name, former_kept_as: await restoreStoredWorld(options, name) };
-}
-
-function addSubcommand(parent: Command, usage: string, description: string, example: string): Command {
-  return addTargetOptions(
-    parent.command(usage).description(description).addHelpText("after", `\nExamples:\n  $ ${example}`),
-  ).addOption(jsonOption());
-}
-
-function printResult({ json }: { json?: boolean }, result: unknown, text: string): void {
-  print(`${json === true ? JSON.stringify(result) : text}\n`);
 }

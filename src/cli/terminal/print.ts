@@ -9,6 +9,11 @@ export function print(text: string): void {
   process.stdout.write(printable(text));
 }
 
+/** Prints the result of a command: a text, or with `--json` the result itself on one line. */
+export function printResult({ json }: { readonly json?: boolean }, result: unknown, text: string): void {
+  print(`${json === true ? JSON.stringify(result) : text}\n`);
+}
+
 /** Writes to stderr, likewise. */
 export function printError(text: string): void {
   process.stderr.write(printable(text));
