@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { postgresVariables } from "../client/postgres-connection.ts";
 import { shellKey } from "../client/shell-key.ts";
+import { shellQuoted } from "../shell/quote.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -77,7 +78,8 @@ Examples:
               }),
         };
         if (options.json === true) return void print(`${JSON.stringify(variables)}\n`);
-        printLines(Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`));
+        // Names of roles and databases may contain quotes.
+        printLines(Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuoted(value)}`));
       } catch (error) {
         if (options.json !== true)
           printLines(branch === undefined ? FAILED_EXPORTS : [FAILED_DATABASE_URL, ...FAILED_EXPORTS]);
@@ -94,9 +96,4 @@ function serverlessVariables(apiUrl: string): Record<string, string> {
 
 function printLines(lines: readonly string[]): void {
   print(`${lines.join("\n")}\n`);
-}
-
-/** A word of a shell: names of roles and databases may contain quotes. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";
-import { addFollowOptions, ENTRIES_PER_READ, type FollowedList, printList } from "./follow-command.ts";
+import { addFollowOptions, ENTRIES_PER_READ, type FollowedList, printList } from "../client/followed-list.ts";
 
 type EventEntry = { readonly seq: number; readonly at: string; readonly type: string } & Readonly<
   Record<string, unknown>

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
+import { STARTER_FILES } from "../init/starter-files.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";
-import { STARTER_FILES } from "./starter-files.ts";
 
 export function initCommand(): Command {
   return new Command("init")

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { ControlAnswer } from "../../control-api/document/answers.ts";
 import type { ControlCall, ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";
-import { addFollowOptions, ENTRIES_PER_READ, type FollowedList, printList } from "./follow-command.ts";
+import { addFollowOptions, ENTRIES_PER_READ, type FollowedList, printList } from "../client/followed-list.ts";
 
 type RequestPage = Extract<ControlAnswer<"GET /requests">, { readonly requests: unknown }>;
 type RequestEntry = RequestPage["requests"][number];

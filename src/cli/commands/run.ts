@@ -42,69 +42,7 @@ type RunCommandOptions = ReporterOptions &
 const MAX_WORKERS = 64;
 const OTHER_LISTENERS = 10;
 
-export function runCommand(): Command {
-  const command = new Command("run")
-    .argument("<files...>", "scenario files in YAML or JSON; - for stdin")
-    .addOption(
-      new RepeatableOption(
-        "--reporter <name[=file]>",
-        "report format: pretty, json, junit, github (annotations) or html, to stdout or to a file; repeatable (default: pretty)",
-      ).argParser(reporterParser()),
-    )
-    .addOption(new Option("--json", "same as --reporter json"))
-    .addOption(
-      new RepeatableOption(
-        "--only <text>",
-        "run only the runs whose name contains this text; repeatable",
-      ).argParser((text: string, previous: readonly string[] = []) => [...previous, text]),
-    )
-    .addOption(
-      new Option(
-        "--shard <i/n>",
-        "run only one of n parts of the runs, such as 1/3; standin report merge joins their JSON reports",
-      ).argParser(parseShardOption),
-    )
-    .addOption(new Option("--bail", "stop after the first failure"))
-    .addOption(
-      new Option(
-        "--ui",
-        "show the run in a browser: it pauses before the first step and at each failure, and the page continues it",
-      ).conflicts(["target", "bail"]),
-    )
-    .addOption(
-      envOption("--workers <n>", "number of parallel runs; always 1 with --target")
-        .argParser(integerParser(1, MAX_WORKERS))
-        .default(1),
-    )
-    .addOption(
-      queueOption("run on the workers of this Redis server; see standin worker").conflicts([
-        "keep",
-        "target",
-        "ui",
-        "workers",
-      ]),
-    );
-  return addQueueKeyOptions(command)
-    .addOption(runSeedOption("random seed (default: that of the file)"))
-    .addOption(
-      new Option(
-        "--keep <dir>",
-        "keep the world in this directory; several runs each use a subdirectory",
-      ).conflicts("target"),
-    )
-    .addOption(
-      new Option(
-        "--files-from <dir>",
-        "directory that the recordings and worlds of the scenarios must be in (default: the directory of each scenario)",
-      ),
-    )
-    .addOption(
-      envOption("--target <url>", "URL of a running server to run on (default: a fresh world for each run)"),
-    )
-    .addOption(controlTokenOption())
-    .addHelpText(
-      "after",
-      `
+const NOTES = `
 A scenario of somebody else can be run as it is: it reads recordings and worlds in
 its own directory, or below --files-from, and no other files, writes to temporary
 files, and calls no server. With --target, it does on that server what you may do.
@@ -126,12 +64,20 @@ Examples:
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json
   $ standin run scenarios/*.yaml --shard 1/3 --reporter pretty --reporter json=shard-1.json
   $ standin run scenarios/*.yaml --queue redis://localhost:6379
-  $ standin run mine.yaml --ui`,
-    )
-    .action(async (paths: string[], options: RunCommandOptions, command: Command) => {
-      if (options.target === undefined && command.getOptionValueSource("controlToken") === "cli")
+  $ standin run mine.yaml --ui`;
+
+export function runCommand(): Command {
+  const command = new Command("run").argument("<files...>", "scenario files in YAML or JSON; - for stdin");
+  for (const option of [...reportOptions(), ...selectionOptions(), ...placeOptions()])
+    command.addOption(option);
+  addQueueKeyOptions(command);
+  for (const option of worldOptions()) command.addOption(option);
+  return command
+    .addHelpText("after", NOTES)
+    .action(async (paths: string[], options: RunCommandOptions, run: Command) => {
+      if (options.target === undefined && run.getOptionValueSource("controlToken") === "cli")
         throw new CliError("--control-token requires --target", true);
-      const queue = queuePlaceFrom(options, command);
+      const queue = queuePlaceFrom(options, run);
       const reporters = reportersOf(options);
       for (const { path } of reporters) if (path !== undefined) checkWritable(path);
       const results = await interruptible(async (signal) =>
@@ -144,6 +90,68 @@ Examples:
       );
       await writeReports(reporters, results, options.shard);
     });
+}
+
+/** What is reported, and where. */
+function reportOptions(): Option[] {
+  return [
+    new RepeatableOption(
+      "--reporter <name[=file]>",
+      "report format: pretty, json, junit, github (annotations) or html, to stdout or to a file; repeatable (default: pretty)",
+    ).argParser(reporterParser()),
+    new Option("--json", "same as --reporter json"),
+  ];
+}
+
+/** Which runs of the files are executed. */
+function selectionOptions(): Option[] {
+  return [
+    new RepeatableOption(
+      "--only <text>",
+      "run only the runs whose name contains this text; repeatable",
+    ).argParser((text: string, previous: readonly string[] = []) => [...previous, text]),
+    new Option(
+      "--shard <i/n>",
+      "run only one of n parts of the runs, such as 1/3; standin report merge joins their JSON reports",
+    ).argParser(parseShardOption),
+    new Option("--bail", "stop after the first failure"),
+  ];
+}
+
+/** Where they are executed: in a browser's view, in threads, on other machines. */
+function placeOptions(): Option[] {
+  return [
+    new Option(
+      "--ui",
+      "show the run in a browser: it pauses before the first step and at each failure, and the page continues it",
+    ).conflicts(["target", "bail"]),
+    envOption("--workers <n>", "number of parallel runs; always 1 with --target")
+      .argParser(integerParser(1, MAX_WORKERS))
+      .default(1),
+    queueOption("run on the workers of this Redis server; see standin worker").conflicts([
+      "keep",
+      "target",
+      "ui",
+      "workers",
+    ]),
+  ];
+}
+
+/** The world of each run, and the files that it reads and leaves. */
+function worldOptions(): Option[] {
+  return [
+    runSeedOption("random seed (default: that of the file)"),
+    new Option(
+      "--keep <dir>",
+      "keep the world in this directory; several runs each use a subdirectory",
+    ).conflicts("target"),
+    new Option(
+      "--files-from <dir>",
+      "directory that the recordings and worlds of the scenarios must be in (default: the directory of each scenario)",
+    ),
+    envOption("--target <url>", "URL of a running server to run on (default: a fresh world for each run)"),
+    controlTokenOption(),
+  ];
 }
 
 async function runJobs(

@@ -24,6 +24,7 @@ import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdic
 import { NotAWorldFile } from "../../store/tables/format-version.ts";
 import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
+import { shellQuoted } from "../shell/quote.ts";
 
 /**
  * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.
@@ -80,14 +81,7 @@ export async function runScenarioJob(
   const scenario = withSeed(variant.scenario, job.seed);
   const { name, values } = variant;
   const title = runTitle({ scenario: name, values });
-  const repeat = [
-    "standin run",
-    shellQuote(job.file),
-    ...(file.variants.length === 1 ? [] : ["--only", shellQuote(title)]),
-    "--seed",
-    scenario.world.seed,
-    ...(job.target === undefined ? [] : ["--target", shellQuote(job.target.url)]),
-  ].join(" ");
+  const repeat = repeatingCommand(job, scenario, file.variants.length === 1 ? undefined : title);
   const needsFiles =
     [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) ||
     scenario.world.file !== undefined;
@@ -95,17 +89,6 @@ export async function runScenarioJob(
     job.target === undefined && job.keep === undefined && needsFiles
       ? temporaryDirectory(job.temporaryRoot)
       : undefined;
-  const couldNotRun = (reason: string): CouldNotRun => ({
-    ...{
-      scenario: name,
-      file: job.file,
-      values,
-      seed: scenario.world.seed,
-      verdict: "could_not_run",
-      reason,
-      repeat,
-    },
-  });
   const view = hooks.watch?.(scenario, title, job.file);
   let target: ScenarioTarget | undefined;
   const execute = async (): Promise<ScenarioJobResult> => {
@@ -119,16 +102,13 @@ export async function runScenarioJob(
         ...hooks,
       });
     } catch (error) {
-      if (error instanceof CannotRunError) return couldNotRun(error.message);
-      if (error instanceof SeedFileError)
-        return couldNotRun(`the world of ${job.file} is invalid: ${error.message}`);
-      if (error instanceof CorruptFile || error instanceof NotAWorldFile)
-        return couldNotRun(`world.file: ${error.message}`);
-      if (hooks.signal?.aborted === true) throw error;
+      const known = obstacleOf(error, job.file);
+      if (known === undefined && hooks.signal?.aborted === true) throw error;
       // Reported as a result, so that the other runs continue.
-      return couldNotRun(
-        `internal error, please report it: ${error instanceof Error ? error.stack : String(error)}`,
-      );
+      const reason =
+        known ?? `internal error, please report it: ${error instanceof Error ? error.stack : String(error)}`;
+      const { seed } = scenario.world;
+      return { scenario: name, file: job.file, values, seed, verdict: "could_not_run", reason, repeat };
     }
   };
   try {
@@ -140,6 +120,30 @@ export async function runScenarioJob(
     await target?.close();
     temporary?.remove();
   }
+}
+
+/** What in the scenario prevents the run; `undefined` for a bug. */
+function obstacleOf(error: unknown, file: string): string | undefined {
+  if (error instanceof CannotRunError) return error.message;
+  if (error instanceof SeedFileError) return `the world of ${file} is invalid: ${error.message}`;
+  if (error instanceof CorruptFile || error instanceof NotAWorldFile) return `world.file: ${error.message}`;
+  return undefined;
+}
+
+/** The command that repeats a run; `only`: its title, if the file has other runs. */
+function repeatingCommand(
+  { file, target }: ScenarioJob,
+  { world }: Scenario,
+  only: string | undefined,
+): string {
+  return [
+    "standin run",
+    shellWord(file),
+    ...(only === undefined ? [] : ["--only", shellWord(only)]),
+    "--seed",
+    world.seed,
+    ...(target === undefined ? [] : ["--target", shellWord(target.url)]),
+  ].join(" ");
 }
 
 /** Parses a scenario and validates its faults like the control API. */
@@ -223,6 +227,6 @@ function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
 }
 
 /** Quotes `text` for a POSIX shell where needed. */
-function shellQuote(text: string): string {
-  return /^[\w./@:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+function shellWord(text: string): string {
+  return /^[\w./@:=-]+$/.test(text) ? text : shellQuoted(text);
 }

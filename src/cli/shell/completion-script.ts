@@ -1,3 +1,5 @@
+import { shellQuoted } from "./quote.ts";
+
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
@@ -38,12 +40,14 @@ function bashScript(commands: readonly CompletedCommand[]): string {
   const below = commands.filter(({ path }) => path.length > 0);
   const valueCases = commands.flatMap(({ path, options }) =>
     options.flatMap(({ name, choices, hasValue }) =>
-      hasValue ? [`    ${quote(`${pathText(path)} ${name}`)}) words=${quote(choices.join(" "))} ;;`] : [],
+      hasValue
+        ? [`    ${shellQuoted(`${pathText(path)} ${name}`)}) words=${shellQuoted(choices.join(" "))} ;;`]
+        : [],
     ),
   );
   const wordCases = commands.map(({ path, commands: names, choices, options }) => {
     const words = [...names, ...choices, ...options.map(({ name }) => name)];
-    return `        ${quote(pathText(path))}) words=${quote(words.join(" "))} ;;`;
+    return `        ${shellQuoted(pathText(path))}) words=${shellQuoted(words.join(" "))} ;;`;
   });
   return `_standin() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" path="" words="" i
@@ -73,15 +77,15 @@ function pathText(path: readonly string[]): string {
 function fishScript(commands: readonly CompletedCommand[]): string {
   const lines = commands.flatMap(({ path, commands: names, choices, options }) => {
     const condition = fishCondition(path, names);
-    const line = (rest: string) => `complete -c standin -n ${quote(condition)} ${rest}`;
+    const line = (rest: string) => `complete -c standin -n ${shellQuoted(condition)} ${rest}`;
     const descriptionOf = (name: string) =>
       commands.find((child) => pathText(child.path) === pathText([...path, name]))?.description ?? "";
     return [
-      ...names.map((name) => line(`-f -a ${name} -d ${quote(descriptionOf(name))}`)),
-      ...(choices.length === 0 ? [] : [line(`-f -a ${quote(choices.join(" "))}`)]),
+      ...names.map((name) => line(`-f -a ${name} -d ${shellQuoted(descriptionOf(name))}`)),
+      ...(choices.length === 0 ? [] : [line(`-f -a ${shellQuoted(choices.join(" "))}`)]),
       ...options.map(({ name, description, choices: values, hasValue }) => {
-        const value = values.length > 0 ? ` -x -a ${quote(values.join(" "))}` : hasValue ? " -r" : "";
-        return line(`-l ${name.replace(/^--/, "")}${value} -d ${quote(description)}`);
+        const value = values.length > 0 ? ` -x -a ${shellQuoted(values.join(" "))}` : hasValue ? " -r" : "";
+        return line(`-l ${name.replace(/^--/, "")}${value} -d ${shellQuoted(description)}`);
       }),
     ];
   });
@@ -94,9 +98,4 @@ function fishCondition(path: readonly string[], below: readonly string[]): strin
   const seen = path.map((name) => `__fish_seen_subcommand_from ${name}`);
   const unseen = below.length === 0 ? [] : [`not __fish_seen_subcommand_from ${below.join(" ")}`];
   return [...seen, ...unseen].join("; and ");
-}
-
-/** Quotes a text for the shells. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, Option } from "commander";
+import { untilInterrupted } from "../terminal/interrupt.ts";
+import { integerParser } from "../terminal/option-parsers.ts";
+import { print, printError } from "../terminal/print.ts";
 import {
   addTargetOptions,
   ControlApiError,
   type ControlCall,
   requireServer,
   type ServerTarget,
-} from "../client/client.ts";
-import { withControlApi } from "../client/control-client.ts";
-import { callRoute } from "../client/control-route.ts";
-import { untilInterrupted } from "../terminal/interrupt.ts";
-import { integerParser } from "../terminal/option-parsers.ts";
-import { print, printError } from "../terminal/print.ts";
+} from "./client.ts";
+import { withControlApi } from "./control-client.ts";
+import { callRoute } from "./control-route.ts";
 
 /** A numbered list of the control API that only grows, such as the journal. */
 export type FollowedList<T> = {
