@@ -1,5 +1,5 @@
-import { useSignal } from "@preact/signals";
-import type { Branch } from "../client/types.ts";
+import { type Signal, useSignal } from "@preact/signals";
+import type { Branch, Compute } from "../client/types.ts";
 import { CopyText } from "../parts/copy-text.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { connectionUri, createBranch, createCompute, deleteBranch } from "../state/actions.ts";
@@ -10,15 +10,13 @@ import { AllFields } from "./all-fields.tsx";
 import { BranchData } from "./branch-data.tsx";
 import { pointText } from "./branch-graph.tsx";
 
-export function BranchDetails({ branch }: { readonly branch: Branch }) {
+type BranchProps = { readonly branch: Branch };
+
+export function BranchDetails({ branch }: BranchProps) {
   const uri = useSignal<string | undefined>(undefined);
   const project = findProject(branch.project_id);
   const parent = branch.parent_id === undefined ? undefined : findBranch(branch.parent_id);
   const own = computes.value.filter(({ branch_id }) => branch_id === branch.id);
-  const hasPrimary = own.some(({ type }) => type === "read_write");
-  const reveal = async () => {
-    uri.value = await attempt(() => connectionUri(branch));
-  };
   return (
     <>
       <h2>
@@ -27,28 +25,7 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
       <p class="id">
         <code>{branch.id}</code>
       </p>
-      {canChange.value && (
-        <div class="buttons">
-          <button type="button" onClick={() => project && createBranch(project, branch)}>
-            New branch
-          </button>
-          <button
-            type="button"
-            onClick={() => createCompute(branch, hasPrimary ? "read_only" : "read_write")}
-          >
-            {hasPrimary ? "New replica" : "New compute"}
-          </button>
-          <button
-            type="button"
-            class="danger quiet"
-            disabled={branch.default}
-            title={branch.default ? "The default branch of a project cannot be deleted" : undefined}
-            onClick={() => deleteBranch(branch)}
-          >
-            Delete
-          </button>
-        </div>
-      )}
+      {canChange.value && <BranchButtons branch={branch} own={own} />}
       <Facts
         facts={[
           ["State", branch.state],
@@ -60,38 +37,76 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
           ["Default, protected", `${branch.default ? "yes" : "no"}, ${branch.protected ? "yes" : "no"}`],
         ]}
       />
-      {canChange.value && (
-        <>
-          <h3>Connect</h3>
-          {uri.value === undefined ? (
-            <button type="button" onClick={reveal}>
-              Show connection string
-            </button>
-          ) : (
-            <CopyText text={uri.value} label="connection string" />
-          )}
-        </>
-      )}
+      {canChange.value && <ConnectionString branch={branch} uri={uri} />}
       <BranchData branch={branch} />
       <h3>Computes</h3>
-      <ul class="links">
-        {own.map(({ id, type, phase }) => (
-          <li key={id}>
-            <button
-              type="button"
-              class="link"
-              onClick={() => {
-                selection.value = { kind: "compute", id };
-              }}
-            >
-              {type === "read_only" ? "replica" : "primary"} <code>{id}</code>
-            </button>
-            <small>{phase.state === "active" ? "active" : "suspended"}</small>
-          </li>
-        ))}
-        {own.length === 0 && <li>none</li>}
-      </ul>
+      <ComputeLinks computes={own} />
       <AllFields object={branch} />
     </>
+  );
+}
+
+function BranchButtons({ branch, own }: BranchProps & { readonly own: readonly Compute[] }) {
+  const project = findProject(branch.project_id);
+  const hasPrimary = own.some(({ type }) => type === "read_write");
+  return (
+    <div class="buttons">
+      <button type="button" onClick={() => project && createBranch(project, branch)}>
+        New branch
+      </button>
+      <button type="button" onClick={() => createCompute(branch, hasPrimary ? "read_only" : "read_write")}>
+        {hasPrimary ? "New replica" : "New compute"}
+      </button>
+      <button
+        type="button"
+        class="danger quiet"
+        disabled={branch.default}
+        title={branch.default ? "The default branch of a project cannot be deleted" : undefined}
+        onClick={() => deleteBranch(branch)}
+      >
+        Delete
+      </button>
+    </div>
+  );
+}
+
+/** It contains the password, so it is read and shown only on request. */
+function ConnectionString({ branch, uri }: BranchProps & { readonly uri: Signal<string | undefined> }) {
+  const reveal = async () => {
+    uri.value = await attempt(() => connectionUri(branch));
+  };
+  return (
+    <>
+      <h3>Connect</h3>
+      {uri.value === undefined ? (
+        <button type="button" onClick={reveal}>
+          Show connection string
+        </button>
+      ) : (
+        <CopyText text={uri.value} label="connection string" />
+      )}
+    </>
+  );
+}
+
+function ComputeLinks({ computes: linked }: { readonly computes: readonly Compute[] }) {
+  return (
+    <ul class="links">
+      {linked.map(({ id, type, phase }) => (
+        <li key={id}>
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              selection.value = { kind: "compute", id };
+            }}
+          >
+            {type === "read_only" ? "replica" : "primary"} <code>{id}</code>
+          </button>
+          <small>{phase.state === "active" ? "active" : "suspended"}</small>
+        </li>
+      ))}
+      {linked.length === 0 && <li>none</li>}
+    </ul>
   );
 }

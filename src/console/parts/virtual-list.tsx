@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { onScrollOrResize } from "./scrolled.ts";
 
 /** Rows that are rendered above and below those on screen, so that the keyboard reaches them. */
 const AROUND = 15;
@@ -21,18 +22,10 @@ export function VirtualList<Row>({ rows, rowHeight, label, render }: VirtualList
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    const measure = () => {
+    return onScrollOrResize(element, () => {
       first.value = Math.max(0, Math.floor(element.scrollTop / rowHeight) - AROUND);
       count.value = Math.ceil(element.clientHeight / rowHeight) + 2 * AROUND;
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    element.addEventListener("scroll", measure, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", measure);
-    };
+    });
   }, [first, count, rowHeight]);
   const begin = Math.min(first.value, Math.max(0, rows.length - count.value));
   const shown = rows.slice(begin, begin + count.value);

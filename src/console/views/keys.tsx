@@ -9,83 +9,102 @@ import { ask } from "../state/question.ts";
 import { useReading } from "../state/reading.ts";
 import { accounts, changes } from "../state/world.ts";
 
+type CreatedKey = { readonly name: string; readonly key: string };
+
 export function Keys() {
-  const created = useSignal<{ readonly name: string; readonly key: string } | undefined>(undefined);
+  const created = useSignal<CreatedKey | undefined>(undefined);
   const keys = useReading("keys", () => get<KeyList>("/api_keys"));
-  const create = () =>
-    ask({
-      title: "Create API key",
-      fields: [
-        { name: "key_name", label: "Name", placeholder: "ci", isRequired: true },
-        ...(accounts.value.length > 1
-          ? [
-              {
-                name: "account_id",
-                label: "Account",
-                choices: accounts.value.map(({ id, name }) => ({ value: id, label: name })),
-              },
-            ]
-          : []),
-      ],
-      action: "Create key",
-      onSubmit: async (values) => {
-        created.value = await control<NewKey>("POST", "/api_keys", values);
-        changes.value += 1;
-      },
-    });
   return (
     <>
       <div class="buttons">
-        <button type="button" class="primary" onClick={create} disabled={isReadOnly}>
+        <button
+          type="button"
+          class="primary"
+          onClick={() =>
+            create((key) => {
+              created.value = key;
+            })
+          }
+          disabled={isReadOnly}
+        >
           Create API key
         </button>
       </div>
       {created.value && (
-        <div class="once" role="status">
-          <p>
-            The key <b>{created.value.name}</b> is shown only now:
-          </p>
-          <CopyText text={created.value.key} label="API key" />
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              created.value = undefined;
-            }}
-          >
-            Done
-          </button>
-        </div>
+        <ShownOnce
+          created={created.value}
+          onDone={() => {
+            created.value = undefined;
+          }}
+        />
       )}
-      <Table
-        rows={keys.value?.api_keys ?? []}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: "Id", kind: "number", cell: ({ id }) => id },
-          { title: "Name", cell: ({ name }) => name },
-          { title: "Created", cell: ({ created_at }) => <Instant at={created_at} /> },
-          {
-            title: "Last used",
-            cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Instant at={last_used_at} />),
-          },
-          {
-            title: "Revoke",
-            kind: "actions",
-            cell: ({ id, name }) => (
-              <button
-                type="button"
-                class="quiet danger"
-                disabled={isReadOnly}
-                onClick={() => revoke(id, name)}
-              >
-                Revoke
-              </button>
-            ),
-          },
-        ]}
-      />
+      <KeyTable keys={keys.value?.api_keys ?? []} />
     </>
   );
+}
+
+function ShownOnce({ created, onDone }: { readonly created: CreatedKey; readonly onDone: () => void }) {
+  return (
+    <div class="once" role="status">
+      <p>
+        The key <b>{created.name}</b> is shown only now:
+      </p>
+      <CopyText text={created.key} label="API key" />
+      <button type="button" class="quiet" onClick={onDone}>
+        Done
+      </button>
+    </div>
+  );
+}
+
+function KeyTable({ keys }: { readonly keys: KeyList["api_keys"] }) {
+  return (
+    <Table
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: "Id", kind: "number", cell: ({ id }) => id },
+        { title: "Name", cell: ({ name }) => name },
+        { title: "Created", cell: ({ created_at }) => <Instant at={created_at} /> },
+        {
+          title: "Last used",
+          cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Instant at={last_used_at} />),
+        },
+        {
+          title: "Revoke",
+          kind: "actions",
+          cell: ({ id, name }) => (
+            <button type="button" class="quiet danger" disabled={isReadOnly} onClick={() => revoke(id, name)}>
+              Revoke
+            </button>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function create(onCreated: (key: CreatedKey) => void): void {
+  ask({
+    title: "Create API key",
+    fields: [
+      { name: "key_name", label: "Name", placeholder: "ci", isRequired: true },
+      ...(accounts.value.length > 1
+        ? [
+            {
+              name: "account_id",
+              label: "Account",
+              choices: accounts.value.map(({ id, name }) => ({ value: id, label: name })),
+            },
+          ]
+        : []),
+    ],
+    action: "Create key",
+    onSubmit: async (values) => {
+      onCreated(await control<NewKey>("POST", "/api_keys", values));
+      changes.value += 1;
+    },
+  });
 }
 
 function revoke(id: number, name: string): void {

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { messageOf } from "../../kernel/message-of.ts";
 import { isReadOnly } from "../client/mode.ts";
@@ -54,7 +54,7 @@ export function WhatIf() {
       </div>
     );
   if (answer.value === undefined) return <p class="empty">Replaying this world's traffic …</p>;
-  const { question, traffic, policies } = answer.value;
+  const { traffic, policies } = answer.value;
   const [present] = policies;
   const delay = DELAYS[chosen.value] ?? 300;
   const selected = policies.find(({ policy }) => policy === `fixed:${delay}`) ?? present;
@@ -62,22 +62,7 @@ export function WhatIf() {
   const perMonth = DAYS_PER_MONTH / Math.max(traffic.days, Number.EPSILON);
   return (
     <div class="what-if">
-      <label class="slider">
-        <span>
-          Suspend after <b>{formatDuration(delay * 1_000)}</b> without activity
-        </span>
-        <input
-          type="range"
-          min={0}
-          max={DELAYS.length - 1}
-          step={1}
-          value={chosen.value}
-          aria-valuetext={formatDuration(delay * 1_000)}
-          onInput={(event) => {
-            chosen.value = Number(event.currentTarget.value);
-          }}
-        />
-      </label>
+      <DelaySlider delay={delay} chosen={chosen} />
       <Comparison present={present} selected={selected} perMonth={perMonth} />
       <div class="buttons">
         <button type="button" onClick={() => applyDelay(delay)} disabled={!canChange.value}>
@@ -89,26 +74,29 @@ export function WhatIf() {
       </div>
       <DelayTable policies={policies} selected={selected.policy} perMonth={perMonth} />
       <ComputeTable policy={selected} computes={traffic.computes} perMonth={perMonth} />
-      <p class="limits">
-        {formatNumber(traffic.requests)} requests to {traffic.computes} computes from{" "}
-        <time>{formatInstant(traffic.from)}</time> to <time>{formatInstant(traffic.to)}</time>, replayed under
-        each delay with the same arrivals: exact given these arrivals and the start latency. Prices:{" "}
-        {question.price_plan} plan, {question.price_list}, ${question.price_per_cu_hour} per CU-hour; a month
-        is this period repeated. ± is half the width of the 95 % interval
-        {selected.figures["cost"]?.margin_95 === undefined
-          ? " of random start latencies"
-          : " for these computes on other days"}
-        .{" "}
-        {isTooLittle(traffic.days, present) && (
-          <b>
-            Less than {ENOUGH_DAYS} days or {ENOUGH_STARTS} cold starts are too little to decide by.
-          </b>
-        )}{" "}
-        <button type="button" class="link" onClick={ask}>
-          Ask again
-        </button>
-      </p>
+      <Limits answer={answer.value} present={present} selected={selected} onAsk={ask} />
     </div>
+  );
+}
+
+function DelaySlider({ delay, chosen }: { readonly delay: number; readonly chosen: Signal<number> }) {
+  return (
+    <label class="slider">
+      <span>
+        Suspend after <b>{formatDuration(delay * 1_000)}</b> without activity
+      </span>
+      <input
+        type="range"
+        min={0}
+        max={DELAYS.length - 1}
+        step={1}
+        value={chosen.value}
+        aria-valuetext={formatDuration(delay * 1_000)}
+        onInput={(event) => {
+          chosen.value = Number(event.currentTarget.value);
+        }}
+      />
+    </label>
   );
 }
 
@@ -195,6 +183,38 @@ function DelayTable({
         { title: "p99 wait", kind: "number", cell: (one) => formatDuration(figure(one, "wait_p99_ms")) },
       ]}
     />
+  );
+}
+
+type LimitsProps = {
+  readonly answer: WhatIfAnswer;
+  readonly present: PolicyFigures;
+  readonly selected: PolicyFigures;
+  readonly onAsk: () => void;
+};
+
+/** From what the figures are computed, and how far they can be trusted. */
+function Limits({ answer: { question, traffic }, present, selected, onAsk }: LimitsProps) {
+  return (
+    <p class="limits">
+      {formatNumber(traffic.requests)} requests to {traffic.computes} computes from{" "}
+      <time>{formatInstant(traffic.from)}</time> to <time>{formatInstant(traffic.to)}</time>, replayed under
+      each delay with the same arrivals: exact given these arrivals and the start latency. Prices:{" "}
+      {question.price_plan} plan, {question.price_list}, ${question.price_per_cu_hour} per CU-hour; a month is
+      this period repeated. ± is half the width of the 95 % interval
+      {selected.figures["cost"]?.margin_95 === undefined
+        ? " of random start latencies"
+        : " for these computes on other days"}
+      .{" "}
+      {isTooLittle(traffic.days, present) && (
+        <b>
+          Less than {ENOUGH_DAYS} days or {ENOUGH_STARTS} cold starts are too little to decide by.
+        </b>
+      )}{" "}
+      <button type="button" class="link" onClick={onAsk}>
+        Ask again
+      </button>
+    </p>
   );
 }
 

@@ -1,38 +1,29 @@
-import type { Compute } from "../client/types.ts";
-import { clearPeriod, period, selectPeriod } from "../state/period.ts";
-import { follow, from, pan, spanMs, zoom } from "../state/viewport.ts";
-import { at, computes, now, selection } from "../state/world.ts";
+import { selectPeriod } from "../state/period.ts";
+import { pan, zoom } from "../state/viewport.ts";
+import { at, now, selection } from "../state/world.ts";
 import { AXIS_HEIGHT } from "./draw.ts";
+import type { Places } from "./places.ts";
 import { beginOfHistory, type TimelineView } from "./view.ts";
 
 const WHEEL_ZOOM = 0.0015;
-const KEY_ZOOM = 1.4;
-const KEY_PAN = 0.15;
 /** Pixels of movement from which on a press is a drag. */
 const DRAG_FROM = 3;
 /** Shortest distance of two fingers, in pixels: closer fingers do not zoom further. */
 const MIN_PINCH = 16;
 
-/** Pan, zoom, scrub and select with pointer, wheel and keyboard. */
-export function gesturesOf({ canvas, answer, size, laneHeight, pressed }: TimelineView) {
-  const instantAt = (x: number) => from.value + (x / Math.max(1, size.value.width)) * spanMs.value;
-  const positionOf = (event: { clientX: number; clientY: number }) => {
-    const box = canvas.current?.getBoundingClientRect() ?? new DOMRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
-  const laneAt = (y: number): Compute | undefined =>
-    y < AXIS_HEIGHT
-      ? undefined
-      : computes.value[Math.floor((y - AXIS_HEIGHT + size.value.scroll) / laneHeight.value)];
+/** Pan, zoom, scrub and select with pointer and wheel. */
+export function pointerGestures(
+  { answer, pressed }: TimelineView,
+  { instantAt, positionOf, laneAt, durationOf }: Places,
+) {
   const scrubTo = (x: number) => {
     const instant = Math.round(instantAt(x));
     at.value = instant >= (now.value ?? 0) ? undefined : Math.max(instant, beginOfHistory(answer.value));
   };
-
-  const panBy = (x: number) => pan((-x / Math.max(1, size.value.width)) * spanMs.value);
+  const panBy = (x: number) => pan(durationOf(-x));
   /** One of two fingers moves to `x`: the instants under both of them stay under them. */
   const pinchTo = (x: number, before: number, other: number) => {
-    const distance = (at: number) => Math.max(MIN_PINCH, Math.abs(at - other));
+    const distance = (place: number) => Math.max(MIN_PINCH, Math.abs(place - other));
     zoom(distance(before) / distance(x), instantAt((before + other) / 2));
     panBy((x - before) / 2);
   };
@@ -79,39 +70,11 @@ export function gesturesOf({ canvas, answer, size, laneHeight, pressed }: Timeli
   const onWheel = (event: WheelEvent) => {
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       event.preventDefault();
-      pan((event.deltaX / Math.max(1, size.value.width)) * spanMs.value);
+      pan(durationOf(event.deltaX));
     } else if (event.ctrlKey || event.metaKey || event.altKey) {
       event.preventDefault();
       zoom(Math.exp(event.deltaY * WHEEL_ZOOM), instantAt(positionOf(event).x));
     }
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const middle = at.value ?? now.value ?? 0;
-    const actions: Record<string, () => void> = {
-      ArrowLeft: () => pan(-spanMs.value * KEY_PAN),
-      ArrowRight: () => pan(spanMs.value * KEY_PAN),
-      "+": () => zoom(1 / KEY_ZOOM, middle),
-      "=": () => zoom(1 / KEY_ZOOM, middle),
-      "-": () => zoom(KEY_ZOOM, middle),
-      "[": () => {
-        at.value = Math.max(beginOfHistory(answer.value), middle - spanMs.value / 100);
-      },
-      "]": () => {
-        const next = middle + spanMs.value / 100;
-        at.value = at.value === undefined || next >= (now.value ?? 0) ? undefined : next;
-      },
-      b: () => selectPeriod(middle, period.value?.to ?? middle),
-      e: () => selectPeriod(period.value?.from ?? middle, middle),
-      f: follow,
-      Escape: () => {
-        at.value = undefined;
-        clearPeriod();
-      },
-    };
-    const action = actions[event.key];
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
-  };
-  return { instantAt, positionOf, laneAt, onPointerDown, onWheel, onKeyDown };
+  return { onPointerDown, onWheel };
 }
