@@ -105,17 +105,9 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     };
     let origin = IN_PROCESS_ORIGIN;
     if (port !== false) {
-      const server = createHttpServer(app.fetch);
-      if (postgres !== undefined) acceptWebSockets(server, postgres.acceptStream);
-      await new Promise<void>((listening, failed) =>
-        server.once("error", failed).listen(port, HOST, listening),
-      );
-      origin = `http://${HOST}:${(server.address() as AddressInfo).port}`;
-      cleanups.unshift(async () => {
-        const closed = new Promise((done) => server.close(done));
-        if ("closeAllConnections" in server) server.closeAllConnections();
-        await closed;
-      });
+      const listening = await listen(app.fetch, port, postgres);
+      origin = listening.origin;
+      cleanups.unshift(listening.close);
     }
     const apiKey = opened.apiKey ?? (await createApiKey(fetchInProcess, origin));
     const server = { fetch: fetchInProcess, acceptsPostgres: postgres !== undefined };
@@ -126,6 +118,25 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     for (const close of cleanups) await close();
     throw toStandinError(error);
   }
+}
+
+/** Serves requests, and with Postgres also WebSockets, on this machine. */
+async function listen(
+  fetch: (request: Request) => Response | Promise<Response>,
+  port: number,
+  postgres: InProcessPostgres | undefined,
+): Promise<{ readonly origin: string; readonly close: () => Promise<void> }> {
+  const server = createHttpServer(fetch);
+  if (postgres !== undefined) acceptWebSockets(server, postgres.acceptStream);
+  await new Promise<void>((listening, failed) => server.once("error", failed).listen(port, HOST, listening));
+  return {
+    origin: `http://${HOST}:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      const closed = new Promise((done) => server.close(done));
+      if ("closeAllConnections" in server) server.closeAllConnections();
+      await closed;
+    },
+  };
 }
 
 function openDirectory(path: string): DataDirectory {

@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { replaceDurably, syncPath, syncTree } from "./durable-files.ts";
 import { Marks } from "./marks.ts";
 import type { NewVolume, Scratch, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
+import { VolumePins } from "./volume-pins.ts";
 import { VolumeUsage } from "./volume-usage.ts";
 
 const DATA = "data";
@@ -31,8 +32,7 @@ export class Volumes {
   /** Volumes that are open, also after a power failure. */
   readonly #durablyOpen = new Set<string>();
   /** Volumes that no world refers to yet, or that are being copied. */
-  readonly #pins = new Map<string, number>();
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #pins = new VolumePins();
 
   /** `dataDirectory` holds the worlds. Servers of several data directories may share the root. */
   constructor(root: string, dataDirectory: string) {
@@ -170,52 +170,39 @@ export class Volumes {
 
   /** Prevents that a volume is removed until the returned function is called. */
   pin(id: string): () => void {
-    this.#pins.set(id, (this.#pins.get(id) ?? 0) + 1);
-    let isPinned = true;
-    return () => {
-      if (!isPinned) return;
-      isPinned = false;
-      const others = (this.#pins.get(id) ?? 1) - 1;
-      if (others > 0) {
-        this.#pins.set(id, others);
-        return;
-      }
-      this.#pins.delete(id);
-      for (const resolve of this.#waiting.get(id) ?? []) resolve();
-      this.#waiting.delete(id);
-    };
+    return this.#pins.pin(id);
+  }
+
+  isPinned(id: string): boolean {
+    return this.#pins.isPinned(id);
+  }
+
+  /** Resolves when the volume is not pinned. */
+  whenReleased(id: string): Promise<void> {
+    return this.#pins.whenReleased(id);
   }
 
   /** The volumes of the worlds of this data directory, also unfinished ones, in no particular order. */
   stored(): string[] {
-    return subdirectories(this.root)
-      .filter((name) => !RESERVED.includes(name))
+    return this.#histories()
       .filter((historyId) => readText(join(this.root, historyId, OWNER)) === this.#owner)
-      .flatMap((historyId) =>
-        subdirectories(join(this.root, historyId)).map((name) => `${historyId}/${name}`),
-      );
+      .flatMap((historyId) => this.#idsIn(historyId));
   }
 
   /** The clusters that the volumes of all servers with this root begin with. */
   bases(): ReadonlySet<string> {
-    const ids = subdirectories(this.root)
-      .filter((name) => !RESERVED.includes(name))
-      .flatMap((historyId) =>
-        subdirectories(join(this.root, historyId)).map((name) => `${historyId}/${name}`),
-      );
+    const ids = this.#histories().flatMap((historyId) => this.#idsIn(historyId));
     return new Set(
       ids.filter((id) => this.has(id)).flatMap((id) => this.#readOrigin(id).bases.map(({ path }) => path)),
     );
   }
 
-  /** Resolves when the volume is not pinned. */
-  async whenReleased(id: string): Promise<void> {
-    if (!this.isPinned(id)) return;
-    await new Promise<void>((resolve) => this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), resolve]));
+  #histories(): string[] {
+    return subdirectories(this.root).filter((name) => !RESERVED.includes(name));
   }
 
-  isPinned(id: string): boolean {
-    return this.#pins.has(id);
+  #idsIn(historyId: string): string[] {
+    return subdirectories(join(this.root, historyId)).map((name) => `${historyId}/${name}`);
   }
 
   dataDirectory(id: string): string {

@@ -187,3 +187,16 @@ export class ComputeMetrics {
     this.#startingSince = undefined;
   }
 }
+
+/** Moves a compute or a project, with the computes in it, under another parent. */
+export function moveComputes(
+  computes: readonly ComputeMetrics[],
+  moved: Counters,
+  parent: Counters,
+  at: SimTime,
+): void {
+  const within = computes.filter(({ counters }) => counters.isWithin(moved));
+  for (const computeMetrics of within) computeMetrics.pause(at);
+  moved.parent = parent;
+  for (const computeMetrics of within) computeMetrics.resume(at);
+}

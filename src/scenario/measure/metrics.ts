@@ -5,7 +5,7 @@ import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
-import { ComputeMetrics, type QueuedArrival } from "./compute-metrics.ts";
+import { ComputeMetrics, moveComputes, type QueuedArrival } from "./compute-metrics.ts";
 import { counterMeasure } from "./counter-measures.ts";
 import { CounterTree } from "./counter-tree.ts";
 import type { Counters, OperationEnd } from "./counters.ts";
@@ -242,7 +242,7 @@ export class RunMetrics {
   }
 
   #move(id: string, into: string, at: SimTime): void {
-    move([...this.#computes.values()], this.#countersOf(id), this.#countersOf(into), at);
+    moveComputes([...this.#computes.values()], this.#countersOf(id), this.#countersOf(into), at);
   }
 
   #metricsOf(id: string): ComputeMetrics {
@@ -257,14 +257,6 @@ export class RunMetrics {
   #countersOf(id: string, parent?: string): Counters {
     return this.#counters.of(id, this.#world, parent);
   }
-}
-
-/** Moves a compute or a project, with the computes in it, under another parent. */
-function move(computes: readonly ComputeMetrics[], moved: Counters, parent: Counters, at: SimTime): void {
-  const within = computes.filter(({ counters }) => counters.isWithin(moved));
-  for (const computeMetrics of within) computeMetrics.pause(at);
-  moved.parent = parent;
-  for (const computeMetrics of within) computeMetrics.resume(at);
 }
 
 const STATUS_AFTER = {

@@ -1,5 +1,6 @@
 import { isoInstant } from "../../kernel/calendar.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { Account } from "../../platform/model/account.ts";
 import type { Activity } from "../../platform/model/activity.ts";
 import type { ApiKey } from "../../platform/model/api-key.ts";
 import type { ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
@@ -31,16 +32,10 @@ export function controlCallFor(
 ): object | undefined {
   switch (event.type) {
     case "ActivityRecorded":
-      return event.scheduled === undefined
-        ? { method: "POST", path: "/activity", body: renderers.activity(event.activity) }
-        : undefined;
+      return event.scheduled === undefined ? activityCall(renderers.activity(event.activity)) : undefined;
     case "ActivityScheduled": {
       const { activity, at } = event.scheduled;
-      return {
-        method: "POST",
-        path: "/activity",
-        body: { ...renderers.activity(activity), at: isoInstant(at) },
-      };
+      return activityCall({ ...renderers.activity(activity), at: isoInstant(at) });
     }
     case "AccountPlanChanged":
       return { method: "PATCH", path: `/accounts/${event.accountId}`, body: { plan: event.plan } };
@@ -67,19 +62,12 @@ export function controlCallFor(
     case "FaultRemoved":
       return { method: "DELETE", path: `/faults/${event.fault}` };
     case "AccountCreated": {
-      const { id, name, email, plan } = event.account;
-      const key = firstKeys.get(id);
-      if (key === undefined) {
-        omitted.push(
-          `account ${id}, created without a key at ${isoInstant(event.at)}: start the recording after it`,
-        );
-        return undefined;
-      }
-      return {
-        method: "POST",
-        path: "/accounts",
-        body: { id, name, email, plan, key_name: key.name, api_key: keyOf(key.id) },
-      };
+      const key = firstKeys.get(event.account.id);
+      if (key !== undefined) return accountCall(event.account, key, keyOf);
+      omitted.push(
+        `account ${event.account.id}, created without a key at ${isoInstant(event.at)}: start the recording after it`,
+      );
+      return undefined;
     }
     case "WorldReset":
     case "WorldConfigured":
@@ -94,16 +82,36 @@ export function controlCallFor(
       return undefined;
     case "SpanBegan":
       return { method: "POST", path: "/spans", body: { kind: "begin", endpoint_id: event.endpointId } };
-    case "SpanEnded": {
-      const { endpointId, until, arrivals, blocks, load, data, continues } = event;
-      const measured = omitUndefined({ blocks, load, data: data && spanDataBody(data), continues });
-      const body = { kind: "end", endpoint_id: endpointId, until: isoInstant(until), arrivals, ...measured };
-      return { method: "POST", path: "/spans", body };
-    }
+    case "SpanEnded":
+      return spanEndCall(event);
     default:
       event.type satisfies CausedByNoControlCall;
       return undefined;
   }
+}
+
+function activityCall(body: object): object {
+  return { method: "POST", path: "/activity", body };
+}
+
+/** The call that creates an account and its first key. */
+function accountCall(
+  { id, name, email, plan }: Account,
+  key: ApiKey,
+  keyOf: (keyId: number) => string,
+): object {
+  return {
+    method: "POST",
+    path: "/accounts",
+    body: { id, name, email, plan, key_name: key.name, api_key: keyOf(key.id) },
+  };
+}
+
+function spanEndCall(event: Extract<RecordedEvent, { readonly type: "SpanEnded" }>): object {
+  const { endpointId, until, arrivals, blocks, load, data, continues } = event;
+  const measured = omitUndefined({ blocks, load, data: data && spanDataBody(data), continues });
+  const body = { kind: "end", endpoint_id: endpointId, until: isoInstant(until), arrivals, ...measured };
+  return { method: "POST", path: "/spans", body };
 }
 
 function spanDataBody({ writtenBytes, transferredBytes, logicalSizeBytes }: SpanData): object {

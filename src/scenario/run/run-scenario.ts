@@ -12,6 +12,7 @@ import { type PositionOf, type ReportFailure, RunResults } from "./run-results.t
 import type { RunSoFar, RunWatcher } from "./run-watcher.ts";
 import type { RecordingsBySource } from "./scenario-arrivals.ts";
 import { actionOf, StepExecutor } from "./step-executor.ts";
+import { arrivalStepOutcome } from "./step-mismatches.ts";
 import { StepTimes } from "./step-times.ts";
 import type { ScenarioTarget } from "./target.ts";
 import type { StepResult, Verdict } from "./verdict.ts";
@@ -204,7 +205,7 @@ class ScenarioRun {
     const { detail, failures, isRestored } =
       step.activity === undefined
         ? yield* this.#executor.execute(step, place, enclosingRound)
-        : this.#executor.checkArrival(step.activity, this.#clock.arrivals.outcome);
+        : arrivalStepOutcome(step.activity, this.#clock.arrivals.outcome);
     this.#clock.forwardEvents();
     for (const failure of failures)
       this.#results.fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);

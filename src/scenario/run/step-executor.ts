@@ -11,9 +11,9 @@ import { STEP_SOURCE } from "../measure/event-causes.ts";
 import type { QueuedArrivals } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
 import type { RunObservation } from "./run-observation.ts";
-import type { ArrivalOutcome } from "./scenario-arrivals.ts";
 import { describeSql, type SqlAnswer, sqlMismatches, sqlRequestBody } from "./sql-step.ts";
-import { completed, type Mismatch, matchesJson, type StepOutcome } from "./step-outcome.ts";
+import { responseMismatches } from "./step-mismatches.ts";
+import { completed, type StepOutcome } from "./step-outcome.ts";
 import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetResponse } from "./target.ts";
 
 /** The response of the control API to POST /activity. */
@@ -108,7 +108,9 @@ export class StepExecutor {
       response = await this.#send(request);
     }
     this.#countResponse(request, response, acceptedStatuses?.includes(response.status) === true);
-    const failures = this.#findMismatches(step, acceptedStatuses, response);
+    const failures = responseMismatches(step, acceptedStatuses, response, (template) =>
+      this.#resolve(template),
+    );
     for (const [name, path] of Object.entries(step.capture ?? {}))
       this.#captured.set(name, valueAtPath(response.body, path));
     return {
@@ -135,39 +137,6 @@ export class StepExecutor {
       ...(body === undefined ? {} : { body: this.#resolve(body) }),
       key: resolved === undefined ? this.#target.keyOf(as ?? first?.account ?? "") : String(resolved),
     };
-  }
-
-  #findMismatches(
-    step: RequestStep,
-    acceptedStatuses: readonly number[] | undefined,
-    { status, body }: TargetResponse,
-  ): Mismatch[] {
-    const isAccepted =
-      acceptedStatuses === undefined ? status >= 200 && status < 300 : acceptedStatuses.includes(status);
-    const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
-    const reason = status >= 400 || status === 0 ? ` ${String(code)}: ${String(message)}` : "";
-    const mismatches: Mismatch[] = isAccepted
-      ? []
-      : [
-          {
-            expected: `status ${acceptedStatuses?.join(" or ") ?? "2xx"}`,
-            actual: `status ${status}${reason}`,
-          },
-        ];
-    for (const [path, template] of Object.entries(step.answer ?? {})) {
-      const actual = valueAtPath(body, path);
-      const expected = this.#resolve(template);
-      if (!matchesJson(actual, expected))
-        mismatches.push({
-          expected: `${path}: ${JSON.stringify(expected)}`,
-          actual: `${path}: ${JSON.stringify(actual)}`,
-        });
-    }
-    for (const [name, path] of Object.entries(step.capture ?? {})) {
-      if (valueAtPath(body, path) === undefined)
-        mismatches.push({ expected: `a value at ${path}, to capture as ${name}`, actual: "no value" });
-    }
-    return mismatches;
   }
 
   #countResponse({ method }: TargetRequest, { status, body }: TargetResponse, isExpected: boolean): void {
@@ -206,17 +175,6 @@ export class StepExecutor {
       for (const [name, place] of Object.entries(step.capture ?? {}))
         this.#captured.set(name, valueAtPath(answer.rows, place));
     return { detail: describeSql(answer), failures };
-  }
-
-  checkArrival({ outcome }: ActivityStep, arrivalOutcome: ArrivalOutcome | undefined): StepOutcome {
-    const actual =
-      arrivalOutcome === undefined
-        ? "dropped"
-        : `${arrivalOutcome.outcome}${arrivalOutcome.code === undefined ? "" : ` (${arrivalOutcome.code})`}`;
-    const isAccepted =
-      outcome === undefined ? actual === "served" || actual === "waits" : arrivalOutcome?.outcome === outcome;
-    const detail = arrivalOutcome?.outcome === "waits" ? `waits ${arrivalOutcome.waitedMs} ms` : actual;
-    return { detail, failures: isAccepted ? [] : [{ expected: outcome ?? "served or waits", actual }] };
   }
 
   /** A snapshot with the same name, as from an earlier round, is replaced. */

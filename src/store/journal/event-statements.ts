@@ -64,7 +64,8 @@ function eventsAbout(...conditions: SQL[]) {
     .limit(parameter("limit"));
 }
 
-const texts = once(() => ({
+/** The statements about events that are rows: the newest ones. */
+const rowTexts = once(() => ({
   firstRow: textOf(query.select({ seq: min(events.seq) }).from(events)),
   lastRow: textOf(
     query.select({ seq: events.seq, chain: events.chain }).from(events).orderBy(desc(events.seq)).limit(1),
@@ -115,6 +116,10 @@ const texts = once(() => ({
   deleteRowsBefore: textOf(query.delete(events).where(lt(events.seq, parameter("seq"))), "seq"),
   deleteRowsUpTo: textOf(query.delete(events).where(lte(events.seq, parameter("seq"))), "seq"),
   deleteRowsAfter: textOf(query.delete(events).where(gt(events.seq, parameter("seq"))), "seq"),
+}));
+
+/** The statements about events in blocks. */
+const blockTexts = once(() => ({
   firstBlock: textOf(
     query.select({ firstSeq: BLOCK.firstSeq }).from(eventBlocks).orderBy(eventBlocks.lastSeq).limit(1),
   ),
@@ -155,7 +160,7 @@ const texts = once(() => ({
 /** The statements about events, prepared once for each connection. */
 export function prepareEventStatements(sqlite: BetterSqlite3.Database) {
   const prepare = <Row, Parameters extends unknown[]>(text: string) => sqlite.prepare<Parameters, Row>(text);
-  const text = texts();
+  const text = { ...rowTexts(), ...blockTexts() };
   return {
     firstRow: prepare<number | null, []>(text.firstRow).pluck(),
     lastRow: prepare<Link, []>(text.lastRow),
