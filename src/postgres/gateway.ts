@@ -1,11 +1,11 @@
 import type { Duplex } from "node:stream";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
+import { type EngineFigures, EnginePlaces } from "./admission/engine-places.ts";
 import { ServedWorld } from "./admission/served-world.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
 import type { DataLimit } from "./data/data-limit.ts";
-import { forgetPastData, hasExpiredData, LogRetention } from "./data/log-retention.ts";
+import { DataRemoval } from "./data/data-removal.ts";
 import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
-import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { UsageMeter } from "./data/usage-meter.ts";
 import { type Engine, EngineError } from "./engine/engine.ts";
 import { KnownPasswords } from "./login/known-passwords.ts";
@@ -51,18 +51,10 @@ export type GatewayOptions = {
   readonly onError: (error: unknown, message: string) => void;
 };
 
-/** How often data is looked for that a restored branch had before the retention, in milliseconds of wall-clock time. */
-const EXPIRATION_INTERVAL_MS = 30_000;
-
-export type GatewayFigures = {
+export type GatewayFigures = EngineFigures & {
   readonly connections: number;
   /** Connections that the gateway has ended with an error, by SQLSTATE. */
   readonly errors: ReadonlyMap<string, number>;
-  /** Postgres processes that run. */
-  readonly engines: number;
-  readonly engineStarts: number;
-  /** Time until the started processes accepted connections, in milliseconds of wall-clock time. */
-  readonly engineStartMs: number;
 };
 
 type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<ServedWorld> };
@@ -78,23 +70,17 @@ export class Gateway {
   readonly #pooler = new Pooler(this.#cancelKeys, this.#logins);
   readonly #worlds = new Map<string, OpenedWorld>();
   readonly #meter: UsageMeter;
-  readonly #expirations: NodeJS.Timeout;
+  readonly #removal: DataRemoval;
+  readonly #places: EnginePlaces;
   readonly sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
   readonly #errors = new Map<string, number>();
   #connections = 0;
-  #runningEngines = 0;
-  #engineStarts = 0;
-  #engineStartMs = 0;
   #branchVolumes: BranchVolumes | undefined;
-  #logRetention: LogRetention | undefined;
   #isClosing = false;
-  #removal: Promise<void> = Promise.resolve();
-  /** Volumes that no world needs any more. */
-  #waiting: readonly string[] = [];
 
   constructor(options: GatewayOptions) {
-    const { volumes, dataLimit, onError } = options;
+    const { worlds, volumes, maxEngines, maxBranchHistory, dataLimit, requestRemoval, onError } = options;
     this.#options = options;
     this.#meter = new UsageMeter({
       volumes,
@@ -102,7 +88,20 @@ export class Gateway {
       stopEngineOn: (volumeId) => this.#endSessionsOn(volumeId),
       onError: (error) => onError(error, "the data of branches could not be measured; it is tried again"),
     });
-    this.#expirations = setInterval(() => this.#requestExpired(), EXPIRATION_INTERVAL_MS).unref();
+    this.#removal = new DataRemoval({
+      worlds,
+      volumes,
+      maxBranchHistory,
+      requestRemoval,
+      onError,
+      engine: () => this.#engine,
+      servedWorlds: () => this.#servedWorlds(),
+    });
+    this.#places = new EnginePlaces({
+      maxEngines,
+      dataLimit,
+      stopUnusedEngine: () => this.#stopUnusedEngine(),
+    });
     this.sqlOverHttp = new SqlOverHttp(this.#clientOptions());
   }
 
@@ -117,13 +116,10 @@ export class Gateway {
    * first.
    */
   removeUnusedVolumes(): Promise<void> {
-    return this.#afterRemoval(() => this.#removeUnusedVolumes());
-  }
-
-  #afterRemoval(remove: () => Promise<void>): Promise<void> {
-    const removed = this.#removal.then(remove);
-    this.#removal = removed.catch(() => undefined);
-    return removed;
+    return this.#removal.removeAfter(async () => {
+      if (this.#options.volumes.mayHaveProcesses()) await this.openEngine();
+      await this.#closeReplacedWorlds();
+    });
   }
 
   /** Serves the world, so that the positions of its data are stored before it is copied. */
@@ -142,8 +138,7 @@ export class Gateway {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#meter.close();
-    clearInterval(this.#expirations);
-    await this.#removal;
+    await this.#removal.close();
     await Promise.all(
       (await this.#servedWorlds()).map((served) => served.close(CLIENT_ERRORS.serverStopping)),
     );
@@ -155,16 +150,13 @@ export class Gateway {
     return {
       connections: this.#connections,
       errors: this.#errors,
-      engines: this.#runningEngines,
-      engineStarts: this.#engineStarts,
-      engineStartMs: this.#engineStartMs,
+      ...this.#places.figures(),
     };
   }
 
   /** What volumes take that no world needs any more. */
   waitingBytes(): number {
-    const { usage } = this.#options.volumes;
-    return this.#waiting.reduce((sum, id) => sum + usage.bytesOf(id), 0);
+    return this.#removal.waitingBytes();
   }
 
   /** Serves the connection of a client until its end. */
@@ -202,68 +194,21 @@ export class Gateway {
     };
   }
 
-  async #removeUnusedVolumes(): Promise<void> {
-    const { volumes, worlds } = this.#options;
-    if (volumes.mayHaveProcesses()) await this.openEngine();
+  /** Those that do not exist any more, or whose name another world has now. */
+  async #closeReplacedWorlds(): Promise<void> {
+    const { worlds } = this.#options;
     for (const [name, opened] of this.#worlds) {
       const world = worlds.world(name);
       if (world.ok && world.value === opened.world) continue;
       this.#worlds.delete(name);
       await (await opened.served.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
     }
-    await this.#shortenLogs();
   }
 
   async #endSessionsOn(volumeId: string): Promise<void> {
     const { problem = "data limit exceeded" } = this.#options.dataLimit;
     for (const served of await this.#servedWorlds())
       await served.endSessionsOn(volumeId, dataLimitExceeded(problem));
-  }
-
-  /** Nothing notifies of time that passes. */
-  #requestExpired(): void {
-    const { worlds, requestRemoval } = this.#options;
-    if (worlds.openWorlds().some(hasExpiredData)) requestRemoval();
-  }
-
-  #removeWhenReleased(pinned: readonly string[]): void {
-    const { volumes, requestRemoval } = this.#options;
-    void Promise.all(pinned.map((id) => volumes.whenReleased(id))).then(() => requestRemoval());
-  }
-
-  /** Deletes the log that no world needs any more, and then the volumes and bases. */
-  async #shortenLogs(): Promise<void> {
-    const engine = this.#engine;
-    for (const world of this.#options.worlds.openWorlds())
-      if (hasExpiredData(world)) await world.transact(forgetPastData);
-    if (engine !== undefined && !this.#isClosing) {
-      const retention = this.#retention(engine);
-      for (const { world } of await this.#servedWorlds()) await retention.advanceBases(world);
-      const data = await this.#options.worlds.branchData();
-      if (data !== undefined) await retention.deleteUnneeded(data);
-    }
-    await this.#deleteUnusedVolumes();
-  }
-
-  async #deleteUnusedVolumes(): Promise<void> {
-    const { volumes, worlds } = this.#options;
-    const { removable, pinned } = await findUnusedVolumes(volumes, worlds);
-    this.#waiting = [...removable, ...pinned];
-    if (pinned.length > 0) this.#removeWhenReleased(pinned);
-    for (const unused of removable) {
-      if (this.#isClosing) return;
-      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
-      // What a stopped engine leaves is processed in the background.
-      await volumes.whenReleased(unused);
-      await volumes.remove(unused);
-      this.#waiting = this.#waiting.filter((id) => id !== unused);
-    }
-  }
-
-  #retention(engine: Engine): LogRetention {
-    const { volumes, maxBranchHistory } = this.#options;
-    this.#logRetention ??= new LogRetention(engine, volumes, maxBranchHistory);
-    return this.#logRetention;
   }
 
   /** A world that was deleted and created again is another one. */
@@ -291,20 +236,13 @@ export class Gateway {
     return new ServedWorld(world, {
       engine,
       branchVolumes: this.#branchVolumes,
-      isTooLong: (volume, lsn) => this.#retention(engine).isTooLong(volume, lsn),
-      shortenLogs: () => {
-        this.#afterRemoval(() => this.#shortenLogs()).catch((error) =>
-          onError(error, "the log of a branch could not be shortened; it is tried again"),
-        );
-      },
+      isTooLong: (volume, lsn) => this.#removal.retention(engine).isTooLong(volume, lsn),
+      shortenLogs: () => this.#removal.removeSoon(),
       ignoresLoad,
       onError,
       dataProblem: () => this.#options.dataLimit.problem,
-      reserveEngine: () => this.#reserveEngine(),
-      onEngineStarted: ({ startMs }) => {
-        this.#engineStarts += 1;
-        this.#engineStartMs += startMs;
-      },
+      reserveEngine: () => this.#places.reserve(),
+      onEngineStarted: ({ startMs }) => this.#places.countStart(startMs),
     });
   }
 
@@ -312,28 +250,6 @@ export class Gateway {
   async #servedWorlds(): Promise<ServedWorld[]> {
     const opened = await Promise.allSettled([...this.#worlds.values()].map(({ served }) => served));
     return opened.flatMap((world) => (world.status === "fulfilled" ? [world.value] : []));
-  }
-
-  /** Stops engines without sessions if all places are taken. */
-  async #reserveEngine(): Promise<() => void> {
-    const { maxEngines, dataLimit } = this.#options;
-    const { problem } = dataLimit;
-    if (problem !== undefined) throw new ConnectionRejected(dataLimitExceeded(problem));
-    while (this.#runningEngines >= maxEngines) {
-      const stopped = await this.#stopUnusedEngine();
-      if (!stopped)
-        throw new ConnectionRejected(
-          engineUnavailable(
-            `${maxEngines} Postgres processes are running, which is the limit (--max-engines); wait until a compute suspends`,
-          ),
-        );
-    }
-    this.#runningEngines += 1;
-    let isFree = false;
-    return () => {
-      if (!isFree) this.#runningEngines -= 1;
-      isFree = true;
-    };
   }
 
   async #stopUnusedEngine(): Promise<boolean> {
