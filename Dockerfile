@@ -2,6 +2,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY packages ./packages
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY build.mjs tsconfig.json ./
 COPY src ./src
@@ -11,6 +12,7 @@ FROM node:22-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json package-lock.json build.mjs ./
+COPY --from=build /build/packages ./packages
 RUN npm ci --omit=dev --no-audit --no-fund && mkdir /data && chown node:node /data
 COPY migrations ./migrations
 COPY scenarios ./scenarios

@@ -1,8 +1,16 @@
 // Bundles the command and the package's export into dist/. Runs at `npm ci`. Without the development
 // dependencies (`npm ci --omit=dev`) it does nothing.
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
 
 let esbuild;
 let typescript;
@@ -32,22 +40,10 @@ const common = {
 
 // Built aside and put in place at once: a command that runs meanwhile finds the old files or the new ones.
 const aside = `dist.${process.pid}`;
-// Their CommonJS builds, which Node would use, cannot be reduced to what is called and are five times as large.
-const ES_MODULES = [
-  "api",
-  "core",
-  "exporter-trace-otlp-http",
-  "exporter-trace-otlp-proto",
-  "otlp-transformer",
-  "resources",
-  "sdk-trace-base",
-];
-const alias = Object.fromEntries(
-  ES_MODULES.map((name) => [
-    `@opentelemetry/${name}`,
-    `./node_modules/@opentelemetry/${name}/build/esm/index.js`,
-  ]),
-);
+// Some dependencies are CommonJS and ask for node's own modules.
+const REQUIRE_BANNER = {
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+};
 // For CommonJS, which has no `import.meta`, and is strict only if it says so before anything else.
 const commonJs = {
   ...common,
@@ -89,20 +85,18 @@ const seldomUsed = {
 // The command is one script, of which V8 can keep the compiled code for the next start.
 const { outputFiles } = await esbuild.build({
   ...commonJs,
-  alias,
   entryPoints: ["src/cli/start/bundle.ts"],
   plugins: [seldomUsed],
   write: false,
 });
 // Code of an earlier start cannot import; its caller does.
-const command = outputFiles[0].text.replaceAll(/\bimport\((?=")/g, "__import(");
+const command = outputFiles[0].text.replaceAll(/\bimport\((?="|specifier\))/g, "__import(");
 const script = `(function (exports, require, module, __filename, __dirname, __import) { ${command}\n})\n`;
 const digest = createHash("sha256").update(script).digest("hex");
 const commandFile = `command-${digest.slice(0, 8)}.cjs`;
 writeFileSync(join(aside, commandFile), script);
 await esbuild.build({
   ...common,
-  alias,
   define: { COMMAND_FILE: JSON.stringify(commandFile) },
   entryPoints: {
     standin: "src/cli/start/main.ts",
@@ -113,10 +107,7 @@ await esbuild.build({
   outdir: aside,
   splitting: true,
   format: "esm",
-  // Some dependencies are CommonJS and ask for node's own modules.
-  banner: {
-    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-  },
+  banner: REQUIRE_BANNER,
 });
 for (const thread of ["run", "whatif", "recording", "scrub", "record", "import"])
   writeFileSync(
@@ -153,22 +144,76 @@ await esbuild.build({
 });
 for (const file of ["index.html", "icon.svg"])
   copyFileSync(`src/console/${file}`, `${aside}/console/${file}`);
+// What satellites get and give. Their own builds contain what they use of it.
+const ports = readdirSync("src/ports").map((file) => file.replace(/\.ts$/, ""));
+await esbuild.build({
+  entryPoints: ports.map((port) => `src/ports/${port}.ts`),
+  outdir: join(aside, "ports"),
+  format: "esm",
+  target: "node20",
+  logLevel: "warning",
+});
+for (const port of ports)
+  writeFileSync(join(aside, "ports", `${port}.d.ts`), declarationsOf(`src/ports/${port}.ts`, "js"));
 // The types of the package's exports import nothing but each other and vitest.
 for (const [name, source] of Object.entries({
   "create-standin": "src/package/create-standin.ts",
   "create-options": "src/package/create-options.ts",
   "standin-world": "src/package/standin-world.ts",
   vitest: "src/package/vitest.ts",
-})) {
+}))
+  for (const extension of ["js", "cjs"])
+    writeFileSync(`${aside}/${name}.d.${extension.replace("js", "ts")}`, declarationsOf(source, extension));
+rmSync("dist", { recursive: true, force: true });
+renameSync(aside, "dist");
+
+// Their CommonJS builds, which Node would use, cannot be reduced to what is called and are five times as large.
+const ES_MODULES = [
+  "api",
+  "core",
+  "exporter-trace-otlp-http",
+  "exporter-trace-otlp-proto",
+  "otlp-transformer",
+  "resources",
+  "sdk-trace-base",
+];
+const alias = Object.fromEntries(
+  ES_MODULES.map((name) => [
+    `@opentelemetry/${name}`,
+    `./node_modules/@opentelemetry/${name}/build/esm/index.js`,
+  ]),
+);
+// The satellites, each with its own dependencies. This package does without them.
+for (const name of existsSync("packages") ? readdirSync("packages") : []) await buildSatellite(name);
+
+async function buildSatellite(name) {
+  const folder = join("packages", name);
+  const { version, dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const satelliteAside = join(folder, `dist.${process.pid}`);
+  await esbuild.build({
+    ...common,
+    external: Object.keys(dependencies ?? {}),
+    entryPoints: [join(folder, "src/index.ts")],
+    outdir: satelliteAside,
+    format: "esm",
+    alias: {
+      ...alias,
+      ...Object.fromEntries(
+        ports.map((port) => [`@standin/standin/ports/${port}`, resolve(`src/ports/${port}.ts`)]),
+      ),
+    },
+    define: { PACKAGE_VERSION: JSON.stringify(version) },
+    banner: REQUIRE_BANNER,
+  });
+  rmSync(join(folder, "dist"), { recursive: true, force: true });
+  renameSync(satelliteAside, join(folder, "dist"));
+}
+
+/** The declarations of one file, whose imports get the extension of the built files. */
+function declarationsOf(source, extension) {
   const { outputText, diagnostics } = typescript.transpileDeclaration(readFileSync(source, "utf8"), {
     compilerOptions: { strict: true, isolatedDeclarations: true },
   });
   if (diagnostics.length > 0) throw new Error(diagnostics.map(({ messageText }) => messageText).join("\n"));
-  for (const extension of ["js", "cjs"])
-    writeFileSync(
-      `${aside}/${name}.d.${extension.replace("js", "ts")}`,
-      outputText.replaceAll(/(["'])\.[\w./-]*\/([\w-]+)\.ts\1/g, `"./$2.${extension}"`),
-    );
+  return outputText.replaceAll(/(["'])\.[\w./-]*\/([\w-]+)\.ts\1/g, `"./$2.${extension}"`);
 }
-rmSync("dist", { recursive: true, force: true });
-renameSync(aside, "dist");

@@ -6,10 +6,13 @@ import { useTemporaryDirectory } from "./test/support/temporary-directory.ts";
 
 useTemporaryDirectory();
 
+/** The tests of this package and of its satellites. */
+const testsOf = (name: string) => [`test/${name}/**/*.test.ts`, `packages/*/test/${name}/**/*.test.ts`];
+
 /** Tests that need nothing but the sources. Files share a worker, so a module is loaded once per worker. */
 const fromSources = (name: string) => ({
   extends: true as const,
-  test: { name, include: [`test/${name}/**/*.test.ts`], isolate: false },
+  test: { name, include: testsOf(name), isolate: false },
 });
 
 /** A browser and real Postgres clients: what `npm test` runs of the long tests. */
@@ -20,7 +23,7 @@ const fromBundle = (name: string, ...setups: string[]) => ({
   extends: true as const,
   test: {
     name,
-    include: name === "smoke" ? SMOKE_TESTS : [`test/${name}/**/*.test.ts`],
+    include: name === "smoke" ? SMOKE_TESTS : testsOf(name),
     exclude: [...configDefaults.exclude, ...(name === "smoke" ? [] : SMOKE_TESTS)],
     isolate: false,
     globalSetup: ["test/support/build.ts", ...setups],
@@ -38,9 +41,16 @@ const withSmallBlocks = (name: string) => ({
   },
 });
 
+/** Satellites import the ports of this package by its name. */
+const PORTS = {
+  find: /^@standin\/standin\/ports\/(.*)$/,
+  replacement: join(import.meta.dirname, "src/ports/$1.ts"),
+};
+
 const BROWSER = "test/support/browser-program.ts";
 
 export default defineConfig({
+  resolve: { alias: [PORTS] },
   test: {
     projects: [
       // npm test

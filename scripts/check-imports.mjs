@@ -1,10 +1,13 @@
 // Who may import whom: the table of docs/explanation/architecture.md, checked. Fails as well where it checked nothing.
+import { existsSync, readdirSync } from "node:fs";
 import { cruise } from "dependency-cruiser";
 
-/** Rooms of src/ and what each may import, beside itself, `kernel` and, at the edge, node's own modules. */
+/** Rooms of src/ and what each may import, beside itself, `kernel`, `ports` and, at the edge, node's own modules. */
 const ROOMS = {
   // Time, ids, tables and other parts that know no noun of the platform. Every room may use them.
   kernel: { rooms: [], packages: [], node: false },
+  // What this package and its satellites say to each other (decision 0039).
+  ports: { rooms: [], packages: [], node: false },
   // The table of limits of input, and what counts against it: all that reads input may use it.
   "input-limits": { rooms: [], packages: [], node: false },
   platform: { rooms: [], packages: [], node: false },
@@ -59,13 +62,7 @@ const ROOMS = {
     packages: ["selfsigned", "postgres-array"],
     node: true,
   },
-  "remote/client": { rooms: ["platform"], packages: [], node: true },
-  "remote/mirror": {
-    rooms: ["remote/client", "scenario", "platform"],
-    packages: ["yaml", "zod"],
-    node: false,
-  },
-  "remote/drift": { rooms: ["remote/client", "platform-api"], packages: [], node: false },
+  remote: { rooms: ["platform"], packages: ["zod"], node: true },
   // Browser code: it knows the server by its answers only, whose types the document of the control API states.
   console: { rooms: ["control-api"], packages: ["preact", "@preact"], node: false },
 };
@@ -108,7 +105,7 @@ const forbidden = Object.entries(ROOMS).flatMap(([room, { rooms, packages, node 
     path: `^src/${room}/`,
     ...(within.length === 0 ? {} : { pathNot: `^src/(${within.join("|")})/` }),
   };
-  const own = [room, "kernel", ...rooms].join("|");
+  const own = [room, ...(room === "ports" ? [] : ["kernel", "ports"]), ...rooms].join("|");
   const known = packages.join("|") || "nothing";
   return [
     { name: `${room}-rooms`, severity: "error", from, to: { path: "^src/", pathNot: `^src/(${own})/` } },
@@ -185,8 +182,33 @@ forbidden.push(
   {
     name: "no-tests-in-src",
     severity: "error",
+    from: { path: "^(src|packages/[^/]+/src)/" },
+    to: { path: "^(test|bench|scripts|packages/[^/]+/test)/" },
+  },
+  // Only `src/cli/satellites.ts` loads them, by a name that is not known before it runs.
+  {
+    name: "core-without-satellites",
+    severity: "error",
     from: { path: "^src/" },
-    to: { path: "^(test|bench|scripts)/" },
+    to: { path: "^packages/|node_modules/@standin/" },
+  },
+  {
+    name: "satellites-use-ports",
+    severity: "error",
+    from: { path: "^packages/[^/]+/src/" },
+    to: { path: "^src/", pathNot: "^src/ports/" },
+  },
+  {
+    name: "satellites-are-independent",
+    severity: "error",
+    from: { path: "^packages/([^/]+)/src/" },
+    to: { path: "^packages/", pathNot: "^packages/$1/src/" },
+  },
+  {
+    name: "satellites-declare-packages",
+    severity: "error",
+    from: { path: "^packages/" },
+    to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
   },
 );
 
@@ -211,7 +233,10 @@ forbidden.push({
   to: { path: "^src/platform/", pathNot: `^src/platform/(${PLATFORM_LAYERS.join("|")})/` },
 });
 
-const { output } = await cruise(["src"], {
+const satellites = existsSync("packages")
+  ? readdirSync("packages").map((name) => `packages/${name}/src`)
+  : [];
+const { output } = await cruise(["src", ...satellites], {
   ruleSet: { forbidden },
   validate: true,
   // Rules about folders need it.

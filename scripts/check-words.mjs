@@ -1,18 +1,22 @@
-// Rejects identifiers of src/ that use a retired word of scripts/retired-words.json, which lists replacements.
-import { readdirSync, readFileSync } from "node:fs";
+// Rejects identifiers of src/ and of the satellites that use a retired word of scripts/retired-words.json, which lists replacements.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
 /** By retired word: the word to use. `allowed`: public or stored names that keep it. */
 const { words, allowed } = JSON.parse(readFileSync("scripts/retired-words.json", "utf8"));
 const isAllowed = new Set(allowed);
-const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) =>
-  /\.tsx?$/.test(file),
+const satellites = existsSync("packages")
+  ? readdirSync("packages").map((name) => `packages/${name}/src`)
+  : [];
+const files = ["src", ...satellites].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => join(folder, file)),
 );
 
 let found = 0;
-for (const file of files) {
-  const path = join("src", file);
+for (const path of files) {
   const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true);
   const visit = (node) => {
     if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && !isAllowed.has(node.text)) {

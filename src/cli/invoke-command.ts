@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { UserError } from "../remote/client/user-error.ts";
+import { isUserError, type UserError } from "../ports/user-error.ts";
 import { RecordingError } from "../traffic/recorded/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
@@ -33,7 +33,7 @@ export async function runCommand(): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
-    } else if (error instanceof UserError) {
+    } else if (isUserError(error)) {
       printError(`standin: ${error.message}\n`);
       process.exitCode = exitStatusOf(error);
     } else if (error instanceof RecordingError) {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { UserError } from "../ports/user-error.ts";
 import { connectionUri } from "../remote/client/connection-uri.ts";
-import { UserError } from "../remote/client/user-error.ts";
 import {
   type ActivityOutcome,
   type ConnectionUriOptions,

@@ -5,18 +5,20 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { temporaryDirectory } from "../support/process.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { spawnCommand, temporaryDirectory } from "../support/process.ts";
 import { testDirectory } from "../support/running-server.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 const NAME = "@standin/standin";
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 /** What the bundle does not contain. */
 const RUNTIME_DEPENDENCIES = ["better-sqlite3", "tinypool"];
 
@@ -115,12 +117,77 @@ test("the command of the packed package runs with its runtime dependencies alone
   writeFileSync(join(directory, "mine.yaml"), "version: 1\nworld: { projects: { shop: {} } }\nlength: 1h\n");
   const { stdout } = await run(process.execPath, [command, "run", "mine.yaml"], { cwd: directory });
   expect(stdout).toMatch(/passed mine\n/);
-  const onQueue = [command, "run", "mine.yaml", "--queue", "redis://127.0.0.1:1", "--insecure"];
-  await expect(run(process.execPath, onQueue, { cwd: directory })).rejects.toMatchObject({
-    stderr: expect.stringContaining(
-      "standin: --queue needs the packages bullmq and ioredis beside standin; run: npm install bullmq ioredis\n",
-    ),
+});
+
+/** What needs which satellite. */
+const NEEDS_SATELLITES = [
+  [["worker", "--queue", "redis://127.0.0.1:1", "--insecure"], "standin worker", "queue"],
+  [["run", "mine.yaml", "--queue", "redis://127.0.0.1:1", "--insecure"], "--queue", "queue"],
+  [
+    ["mirror", "--from", "http://127.0.0.1:1/api/v2", "--from-key", "a-key-of-theirs"],
+    "standin mirror",
+    "mirror",
+  ],
+  [
+    ["drift", "--against", "http://127.0.0.1:1/api/v2", "--against-key", "a-key-of-theirs"],
+    "standin drift",
+    "mirror",
+  ],
+] as const;
+
+test.each(NEEDS_SATELLITES)(
+  "without its package, %j is an error that says what to install",
+  async (args, neededBy, name) => {
+    const directory = project("commonjs", "");
+    writeFileSync(join(directory, "mine.yaml"), "version: 1\nlength: 1h\n");
+    const command = join(directory, "node_modules", NAME, "dist/standin.js");
+    await expect(run(process.execPath, [command, ...args], { cwd: directory })).rejects.toMatchObject({
+      // 1 means that the servers differ.
+      code: neededBy === "standin drift" ? 2 : 1,
+      stdout: "",
+      stderr: `standin: ${neededBy} needs the package @standin/${name}: npm install @standin/${name}@${VERSION}\n`,
+    });
+  },
+);
+
+test("without its package, a server that is to export traces warns, and serves", async () => {
+  const directory = project("commonjs", "");
+  const command = join(directory, "node_modules", NAME, "dist/standin.js");
+  const server = spawnCommand([process.execPath, command, "serve", "--port", "0", "--json"], {
+    STANDIN_DATA: join(directory, "data"),
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
   });
+  onTestFinished(async () => void (await server.kill("SIGKILL")));
+  await server.waitForOutput(/^.*\n/);
+  expect(server.stderr()).toContain(
+    `no traces are exported: OTEL_EXPORTER_OTLP_ENDPOINT needs the package @standin/tracing: npm install @standin/tracing@${VERSION}`,
+  );
+});
+
+test("with its package of another version, a command is an error that says what to install", async () => {
+  const directory = project("commonjs", "");
+  const satellite = join(unpacked, "node_modules/@standin/queue");
+  mkdirSync(satellite, { recursive: true });
+  onTestFinished(() => rmSync(satellite, { recursive: true }));
+  const description = { name: "@standin/queue", type: "module", exports: "./index.js" };
+  writeFileSync(join(satellite, "package.json"), JSON.stringify(description));
+  writeFileSync(join(satellite, "index.js"), 'export const VERSION = "0.0.1";\n');
+  const command = join(directory, "node_modules", NAME, "dist/standin.js");
+  const worker = [command, "worker", "--queue", "redis://127.0.0.1:1", "--insecure"];
+  await expect(run(process.execPath, worker, { cwd: directory })).rejects.toMatchObject({
+    code: 1,
+    stderr: `standin: @standin/queue 0.0.1 does not fit standin ${VERSION}: npm install @standin/queue@${VERSION}\n`,
+  });
+});
+
+test("a satellite compiles against the ports of the packed package", async () => {
+  const source = `import type { QueueHost, QueueSatellite } from "${NAME}/ports/queue";
+import { isUserError, UserError } from "${NAME}/ports/user-error";
+export const work: QueueSatellite["work"] = async (host: QueueHost) => {
+  if (isUserError(new UserError(host.version))) throw new UserError("no work");
+};
+`;
+  await compile(project("module", source), "--skipLibCheck");
 });
 
 test("the package has a scoped name, no source maps, and only the dependencies that are not bundled", () => {
@@ -134,8 +201,6 @@ test("the package has a scoped name, no source maps, and only the dependencies t
   // Optional peers are not installed with the package.
   expect(peerDependenciesMeta).toEqual({
     "@duckdb/node-api": { optional: true },
-    bullmq: { optional: true },
-    ioredis: { optional: true },
     vitest: { optional: true },
   });
   const files = readdirSync(unpacked, { recursive: true }).map(String);

@@ -1,4 +1,4 @@
-import type { SpanSource, TraceSpan } from "./span-source.ts";
+import type { SpanSource, TraceSpan } from "../../ports/tracing.ts";
 
 /** A span has at most this many links to other requests of its commit. */
 const MAX_LINKS = 32;

@@ -1,6 +1,6 @@
+import type { SpanSource, TraceSpan } from "../../ports/tracing.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import type { CommitBatches } from "./commit-batches.ts";
-import type { SpanSource, TraceSpan } from "./span-source.ts";
 
 /** The world with a span for each command that a transaction decides, and one for the commit that it waits for. */
 export function tracedWorld(

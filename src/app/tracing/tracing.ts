@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "hono";
 import type { WorldResolver } from "../../http/request.ts";
+import type { SpanSource, TraceSpan } from "../../ports/tracing.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { CommitBatches } from "./commit-batches.ts";
-import type { SpanSource, TraceSpan } from "./span-source.ts";
 import { tracedWorld } from "./traced-world.ts";
 
 type FetchFunction = (request: Request, ...rest: never[]) => Response | Promise<Response>;

@@ -1,4 +1,4 @@
-import type { ControlApi } from "../../remote/client/control-api.ts";
+import type { ControlApi } from "../../ports/server-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import type { ControlCall } from "./client.ts";
 import { callRoute } from "./control-route.ts";

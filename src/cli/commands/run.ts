@@ -1,15 +1,14 @@
 import { setMaxListeners } from "node:events";
 import { Command, Option } from "commander";
+import type { QueuePlace } from "../../ports/queue.ts";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
-import { openQueuePool } from "../queue/queue-pool.ts";
-import { showQueueProgress } from "../queue/queue-progress.ts";
-import { queueOption } from "../queue/redis-link.ts";
 import {
   addQueueKeyOptions,
   type QueueKeyOptions,
-  type QueuePlace,
+  queueOption,
   queuePlaceFrom,
-} from "../queue/signing-key.ts";
+} from "../queue/queue-options.ts";
+import { openQueuedRuns } from "../queue/queued-runs.ts";
 import { type JobOptions, prepareJobs, type TitledJob } from "../run/prepare-jobs.ts";
 import {
   runScenarioJob,
@@ -161,20 +160,15 @@ async function runJobs(
   signal: AbortSignal,
 ): Promise<ScenarioJobResult[]> {
   const style = terminalStyle();
-  const queueProgress = options.queue === undefined ? undefined : showQueueProgress();
-  const printPretty = (text: string) => {
-    if (!isPretty) return;
-    queueProgress?.clear();
-    print(`${text}\n`);
-  };
   // A running server has one clock for all runs.
   const workers = options.target === undefined ? Math.min(options.workers, jobs.length) : 1;
-  const pool =
-    options.queue !== undefined && queueProgress !== undefined
-      ? await openQueuePool(options.queue, jobs, queueProgress, signal)
-      : workers > 1
-        ? await openRunPool(workers, signal)
-        : undefined;
+  const queued = options.queue === undefined ? undefined : await openQueuedRuns(options.queue, jobs, signal);
+  const pool = queued ?? (workers > 1 ? await openRunPool(workers, signal) : undefined);
+  const printPretty = (text: string) => {
+    if (!isPretty) return;
+    queued?.clearProgress();
+    print(`${text}\n`);
+  };
   // Every run of the pool adds a listener.
   setMaxListeners(jobs.length + OTHER_LISTENERS, signal);
   const results: ScenarioJobResult[] = [];

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { Command, Option } from "commander";
+import { loadSatellite } from "../satellites.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseDurationOption } from "../terminal/option-parsers.ts";
 import { envOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
-import { queueOption } from "./redis-link.ts";
-import { addQueueKeyOptions, type QueueKeyOptions, queueKeyFrom } from "./signing-key.ts";
-import { work } from "./worker-loop.ts";
+import { queueHost } from "./queue-host.ts";
+import { addQueueKeyOptions, type QueueKeyOptions, queueOption, queueSecretFrom } from "./queue-options.ts";
 
 const MAX_CONCURRENCY = 64;
 const MIN_LOCK_MS = 1_000;
@@ -80,7 +80,8 @@ async function runWorker(options: WorkerOptions): Promise<void> {
     );
   if (traces !== undefined && statSync(traces, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new CliError(`--traces: ${traces} is not a directory`, true);
-  const key = queueKeyFrom(options);
+  const place = { url: queue, secret: queueSecretFrom(options) };
+  const { work } = await loadSatellite("queue", "standin worker");
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
@@ -89,8 +90,9 @@ async function runWorker(options: WorkerOptions): Promise<void> {
   let runs = 0;
   try {
     await work(
+      queueHost(),
       {
-        ...{ queue, key, traces, concurrency, lockMs: lock, idleMs: exitWhenIdle },
+        ...{ place, traces, concurrency, lockMs: lock, idleMs: exitWhenIdle },
         onReady: ({ name, code, address }) =>
           json === true
             ? line("ready", { worker: name, version: code, concurrency })

@@ -4,7 +4,6 @@ import { createApp } from "../../app/create-app.ts";
 import { createHttpServer } from "../../app/http-server.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import type { PostgresPort } from "../../app/postgres-port.ts";
-import { type OpenTracing, openTracing, TracingVariableError } from "../../app/tracing/open-tracing.ts";
 import type { Tracing } from "../../app/tracing/tracing.ts";
 import { acceptWebSockets } from "../../app/web-sockets.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
@@ -14,6 +13,7 @@ import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { openServedWorlds } from "./open-served-worlds.ts";
+import { type OpenTracing, openTracing } from "./open-tracing.ts";
 import type { ServeOptions } from "./options/serve-options.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
@@ -42,7 +42,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
   const seed = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
   const log = createLog(options.logLevel);
-  const traces = await openTraces(log);
+  const traces = await openTracing(process.env, (message) => log.warn(message));
   const directory = openDataDirectory(options.data, {
     onUpgrade: (world, previousSnapshot) =>
       log.info(
@@ -106,14 +106,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     directory.release();
     await log.close();
     throw error;
-  }
-}
-
-async function openTraces(log: Log): Promise<OpenTracing | undefined> {
-  try {
-    return await openTracing(process.env, { version: VERSION, onWarning: (message) => log.warn(message) });
-  } catch (error) {
-    throw error instanceof TracingVariableError ? new CliError(error.message, true) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { UserError } from "../../remote/client/user-error.ts";
+import { UserError } from "../../ports/user-error.ts";
 
 /** An error of a command that the user can act on; printed without a stack trace. */
 export class CliError extends UserError {

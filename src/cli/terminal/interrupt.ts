@@ -1,4 +1,4 @@
-import { UserError } from "../../remote/client/user-error.ts";
+import { isUserError } from "../../ports/user-error.ts";
 import { CliError } from "./cli-error.ts";
 
 /** The exit status that a shell reports for a process that the signal ended: 128 plus its number. */
@@ -24,7 +24,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   try {
     return await work(controller.signal);
   } catch (error) {
-    if (!controller.signal.aborted || !(error instanceof UserError)) throw error;
+    if (!controller.signal.aborted || !isUserError(error)) throw error;
     throw new InterruptedError(error.message, controller.signal.reason);
   } finally {
     process.removeListener("SIGINT", abort).removeListener("SIGTERM", abort);

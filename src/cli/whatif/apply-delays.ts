@@ -1,8 +1,8 @@
+import * as z from "zod";
 import { messageOf } from "../../kernel/message-of.ts";
-import type { ControlApi } from "../../remote/client/control-api.ts";
-import { apiErrorOf, type PublicApi, printable } from "../../remote/client/public-api.ts";
-import { listEndpoints, listProjects } from "../../remote/mirror/inventory.ts";
-import { isSuccess, ProjectCalls } from "../../remote/mirror/project-calls.ts";
+import { apiErrorOf, type ControlApi, isSuccess, printable, type ServerApi } from "../../ports/server-api.ts";
+import { ProjectCalls } from "../../remote/client/project-calls.ts";
+import { listAll, listProjects, parsedBody } from "../../remote/client/read-lists.ts";
 import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { type DelayTarget, suspendTimeoutSeconds, updateBody } from "./delay-calls.ts";
@@ -23,15 +23,24 @@ export type ServerTargets = {
   readonly missing: readonly string[];
 };
 
+const projectsSchema = z.array(z.object({ id: z.string() }));
+const endpointsSchema = z.array(
+  z.object({
+    id: z.string(),
+    branch_id: z.string(),
+    type: z.string(),
+    suspend_timeout_seconds: z.number().nullish(),
+  }),
+);
+
 /** Finds the computes on a server, with GET only. */
-export async function findComputes(api: PublicApi, delays: readonly ComputeDelay[]): Promise<ServerTargets> {
+export async function findComputes(api: ServerApi, delays: readonly ComputeDelay[]): Promise<ServerTargets> {
   const found = new Map<string, ServerTarget>();
   const delayOf = new Map<string, SuspendDelay>(delays.map(({ compute, delay }) => [compute, delay]));
-  for (const { id: projectId } of await listProjects(api)) {
-    for (const { id, branch_id: branchId, type, suspend_timeout_seconds } of await listEndpoints(
-      api,
-      projectId,
-    )) {
+  for (const { id: projectId } of parsedBody(api, "/projects", await listProjects(api), projectsSchema)) {
+    const path = `/projects/${encodeURIComponent(projectId)}/endpoints`;
+    const endpoints = parsedBody(api, path, await listAll(api, path, "endpoints"), endpointsSchema);
+    for (const { id, branch_id: branchId, type, suspend_timeout_seconds } of endpoints) {
       const delay = delayOf.get(id);
       if (delay === undefined) continue;
       for (const text of [projectId, branchId, type]) checkWord(api, text);
@@ -50,7 +59,7 @@ export async function findComputes(api: PublicApi, delays: readonly ComputeDelay
 
 /** Sets the delays, one after another. Throws at the first rejection, and names what was changed before. */
 export async function setDelays(
-  api: PublicApi,
+  api: ServerApi,
   control: ControlApi | undefined,
   targets: readonly ServerTarget[],
   onProgress: (done: number, of: number) => Promise<void>,
@@ -76,7 +85,7 @@ export async function setDelays(
 }
 
 /** Ids of a server become part of shell commands. */
-function checkWord(api: PublicApi, text: string): void {
+function checkWord(api: ServerApi, text: string): void {
   if (!/^[\w-]{1,100}$/.test(text))
     throw new CliError(`${api.url}: the server has an invalid id: ${printable(JSON.stringify(text))}`);
 }

@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import { apiErrorOf, type PublicApi } from "./public-api.ts";
-import { UserError } from "./user-error.ts";
+import { apiErrorOf, type ServerApi } from "../../ports/server-api.ts";
+import { UserError } from "../../ports/user-error.ts";
 
 /** What a user wants to connect to. Without `target`: the default branch of the only project. */
 export type ConnectionRequest = {
@@ -20,7 +20,7 @@ export type ListedEndpoint = {
   readonly branch_id: string;
   readonly branch_name?: string;
 };
-type PublicReader = Pick<PublicApi, "get">;
+type PublicReader = Pick<ServerApi, "get">;
 type Place = { readonly projectId: string; readonly branchId: string; readonly endpointId?: string };
 
 /** The URI that a server returns for a branch. Rejects with a `UserError` if the request names none. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import { UserError } from "./user-error.ts";
+import { type PublicResponse, printable, type ServerApi } from "../../ports/server-api.ts";
+import { UserError } from "../../ports/user-error.ts";
 
 /** Longer than any answer of a management API takes. */
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -10,14 +11,8 @@ const MAX_RETRIES = 5;
 const MAX_RETRY_WAIT_MS = 60_000;
 const DEFAULT_RETRY_WAIT_MS = 1_000;
 
-export type PublicResponse = {
-  readonly status: number;
-  /** The parsed JSON; `undefined` if the body is not JSON. */
-  readonly body: unknown;
-};
-
 /** The v2 API of one server, called with one key. */
-export class PublicApi {
+export class PublicApi implements ServerApi {
   readonly url: string;
   readonly #key: string;
   readonly #signal: AbortSignal | undefined;
@@ -92,21 +87,6 @@ export class PublicApi {
       throw new UserError(`no server answers at ${this.url} (${this.sanitize(failureReason(error))})`);
     }
   }
-}
-
-/** Replaces control characters: text of another server must not move the cursor of the terminal. */
-export function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, "?");
-}
-
-/** Code and message of an error answer. */
-export function apiErrorOf({ body }: PublicResponse): { readonly code?: string; readonly message?: string } {
-  if (typeof body !== "object" || body === null) return {};
-  const { code, message } = body as { code?: unknown; message?: unknown };
-  return omitUndefined({
-    code: typeof code === "string" ? code : undefined,
-    message: typeof message === "string" ? message : undefined,
-  });
 }
 
 function retryWaitMs(retryAfter: string | null): number {

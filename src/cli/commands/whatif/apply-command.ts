@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { probeServer } from "../../../app/server-probe.ts";
-import type { ControlApi } from "../../../remote/client/control-api.ts";
+import type { ControlApi } from "../../../ports/server-api.ts";
 import { PublicApi } from "../../../remote/client/public-api.ts";
 import { delayText, plural } from "../../../whatif/units/number-format.ts";
 import { parseApiUrl, withApiKey } from "../../client/api-access.ts";

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { Shard } from "../../../kernel/shard.ts";
+import type { QueuePlace } from "../../../ports/queue.ts";
 import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { needsFleetGaps } from "../../../whatif/input/replay-jobs.ts";
 import { plainOutcome, type ReplayOutcome } from "../../../whatif/replay/replay-outcome.ts";
 import { trafficWithin } from "../../../whatif/trace/known-traffic.ts";
-import type { QueuePlace } from "../../queue/signing-key.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import type { ResolvedFlags } from "../manifest.ts";

@@ -1,16 +1,14 @@
 import { type Command, Option } from "commander";
-import { MAX_SHARDS, type Shard } from "../../../kernel/shard.ts";
-import { digestOf } from "../../queue/packed-job.ts";
-import type { PartResult } from "../../queue/part-result.ts";
-import { openQueue } from "../../queue/queue-pool.ts";
-import { showQueueProgress } from "../../queue/queue-progress.ts";
-import { queueOption } from "../../queue/redis-link.ts";
+import { MAX_SHARDS } from "../../../kernel/shard.ts";
+import type { PartResult, QueuedPart, QueuePlace } from "../../../ports/queue.ts";
+import { queueHost } from "../../queue/queue-host.ts";
 import {
   addQueueKeyOptions,
   type QueueKeyOptions,
-  type QueuePlace,
+  queueOption,
   queuePlaceFrom,
-} from "../../queue/signing-key.ts";
+} from "../../queue/queue-options.ts";
+import { loadSatellite } from "../../satellites.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { integerParser } from "../../terminal/option-parsers.ts";
 import { repeatArgs } from "../manifest.ts";
@@ -57,8 +55,6 @@ export function checkedQueue(options: QueueOptions, command: Command): QueuePlac
   return queuePlaceFrom(options, command);
 }
 
-type PartJob = { readonly title: string; readonly shard: Shard };
-
 /**
  * Divides the computes into parts, which workers answer for, and merges the parts. The workers read the same
  * files, by the same names.
@@ -73,30 +69,15 @@ export async function answerByQueue(
 ): Promise<WhatifResult> {
   checkTraces(opened);
   const of = Math.max(1, Math.min(parts, setup.computes));
-  const jobs = Array.from({ length: of }, (_, index): PartJob => {
-    const shard = { index: index + 1, of };
-    return { title: `whatif ${setup.command} ${shard.index}/${of}`, shard };
-  });
   const args = repeatArgs(process.argv.slice(2), manifest.command, manifest.resolvedFlags);
   const directory = process.cwd();
-  const { results, close } = await openQueue<PartJob, PartResult>(
-    place,
-    {
-      jobs,
-      files: new Map(),
-      pack({ title, shard }, code, run) {
-        const ofPart = [...args, "--shard", `${shard.index}/${shard.of}`];
-        const id = digestOf(JSON.stringify([code, ofPart, directory, setup.input.files]));
-        // The files of a worker may differ, so a result counts for this command only, which compares them.
-        return { id, run, isReusable: false, title, args: ofPart, directory };
-      },
-      runHere: async ({ title }) => {
-        throw new Error(`${title} is not for this machine`);
-      },
-    },
-    showQueueProgress(),
-    signal,
-  );
+  const jobs = Array.from({ length: of }, (_, index): QueuedPart => {
+    const shard = `${index + 1}/${of}`;
+    const title = `whatif ${setup.command} ${shard}`;
+    return { title, args: [...args, "--shard", shard], directory, input: setup.input.files };
+  });
+  const { openParts } = await loadSatellite("queue", "--queue");
+  const { results, close } = await openParts(queueHost(), place, jobs, signal);
   try {
     const answered: NamedPart[] = [];
     for (const [{ title }, result] of results) answered.push(partOf(title, await result, setup, directory));

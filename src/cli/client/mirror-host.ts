@@ -1,0 +1,102 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { messageOf } from "../../kernel/message-of.ts";
+import { PG_VERSIONS, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
+import { PLANS } from "../../platform/catalog/plan.ts";
+import { REGIONS } from "../../platform/catalog/regions.ts";
+import { resolveSizeRange } from "../../platform/catalog/sizes.ts";
+import { COMPUTE_SETTINGS, defaultSettingFields } from "../../platform/model/compute.ts";
+import { DEFAULT_PROJECT_SETTINGS } from "../../platform/rules/project/project-settings.ts";
+import { PUBLIC_OPERATIONS } from "../../platform-api/coverage/public-operations.ts";
+import type { MirrorHost, OwnServer, PlatformFacts } from "../../ports/mirror.ts";
+import { ProjectCalls } from "../../remote/client/project-calls.ts";
+import { PublicApi } from "../../remote/client/public-api.ts";
+import { bodyOf, listAll, listProjects } from "../../remote/client/read-lists.ts";
+import { parseSeedFile, SeedFileError } from "../../scenario/file/seed-schema.ts";
+import { plural } from "../../whatif/units/number-format.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { print } from "../terminal/print.ts";
+import { showProgress } from "../terminal/progress-display.ts";
+import { withApiKey } from "./api-access.ts";
+import type { ControlClient } from "./client.ts";
+
+/** The setting that is that of the other server. */
+const OF_THE_SERVER = "provisioner";
+
+/** What this package offers to `standin mirror` and `standin drift`. */
+export function mirrorHost(): MirrorHost {
+  const paths = new Map(PUBLIC_OPERATIONS.map(({ operationId, path }) => [operationId, path]));
+  return {
+    ...{ bodyOf, listAll, listProjects, plural, seedFileProblem, writeFile },
+    projectChanges: (api, control) => new ProjectCalls(api, control),
+    platform: platformFacts(),
+    pathOf: (operationId) => paths.get(operationId),
+    async withProgress(work, use) {
+      const progress = showProgress(work);
+      try {
+        return await use(progress.report);
+      } finally {
+        progress.end();
+      }
+    },
+  };
+}
+
+/** A running server, and its API with the given key or with a temporary one that `name` names. */
+export function ownServer(
+  server: ControlClient,
+  apiKey: string | undefined,
+  name: string,
+  signal: AbortSignal,
+): OwnServer {
+  return {
+    apiUrl: server.apiUrl,
+    control: server,
+    withApi: (use) =>
+      withApiKey(server, apiKey, name, (key) => use(new PublicApi(server.apiUrl, key, signal))),
+  };
+}
+
+function platformFacts(): PlatformFacts {
+  const defaults = defaultSettingFields();
+  return {
+    regions: REGIONS.map(({ id }) => id),
+    pgVersions: PG_VERSIONS,
+    profiles: (["2024", "2026"] as const).map((name) => ({
+      name,
+      highestPgVersion: PROFILES[name].pgVersions.highest,
+      hasSize(minCu, maxCu) {
+        const range = { minCu, maxCu };
+        return resolveSizeRange(PLANS.paid, PROFILES[name], range, range).ok;
+      },
+    })),
+    suspendTimeout: PROFILES["2026"].suspendTimeout,
+    computeSettings: Object.values(COMPUTE_SETTINGS)
+      .filter(({ field }) => field !== OF_THE_SERVER)
+      .map(({ field, kind }) => ({ name: field, kind, default: defaults[field] })),
+    projectSettings: DEFAULT_PROJECT_SETTINGS,
+  };
+}
+
+function seedFileProblem(text: string): string | undefined {
+  try {
+    parseSeedFile(text, "the inventory");
+    return undefined;
+  } catch (error) {
+    if (error instanceof SeedFileError) return error.message;
+    throw error;
+  }
+}
+
+/** Writes the file atomically. */
+function writeFile(out: string, text: string): void {
+  if (out === "-") return void print(text);
+  const temporaryPath = `${out}.unfinished`;
+  try {
+    writeFileSync(temporaryPath, text);
+    renameSync(temporaryPath, out);
+  } catch (error) {
+    // Check first: rmSync throws if the parent of the path is a file, even with `force`.
+    if (existsSync(temporaryPath)) rmSync(temporaryPath, { force: true });
+    throw new CliError(`--out ${out}: cannot write the file: ${messageOf(error)}`);
+  }
+}
