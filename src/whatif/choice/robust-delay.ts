@@ -4,7 +4,7 @@ import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { DelayRange, Objective } from "./decision.ts";
 
 /** Gaps may be this much longer than recorded: a check every 240 s may come every 252 s. */
-export const STRETCH = 1.05;
+const STRETCH = 1.05;
 /** How far a cliff may be from the chosen delay to be named. */
 const NEAR = 1.25;
 /** A cliff is a step of the cold starts by at least this factor within 2 % of the delay. */

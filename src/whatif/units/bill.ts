@@ -9,7 +9,7 @@ export type OtherUsage = {
   readonly transferGb?: number | undefined;
 };
 
-export type BillLine = { readonly line: string; readonly dollars_per_month: number };
+type BillLine = { readonly line: string; readonly dollars_per_month: number };
 export type MonthlyBill = {
   readonly dollars_per_month: number;
   readonly lines: readonly BillLine[];

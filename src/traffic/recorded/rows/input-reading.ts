@@ -27,7 +27,7 @@ export type InputReading = {
   readonly first: readonly FirstRow[];
 };
 
-export const FIRST_ROWS = 3;
+const FIRST_ROWS = 3;
 const MAX_UNREAD_SHOWN = 20;
 
 /** Collects how each input is read. */

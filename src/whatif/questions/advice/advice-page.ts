@@ -36,7 +36,7 @@ export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
 }
 
 /** At most ten lines: the decision, what comes next, what would change it, and what is not known. */
-export function adviceLines(advice: Advice): string[] {
+function adviceLines(advice: Advice): string[] {
   const { decision, proposals, would_change, not_known, too_little, bill, current } = advice;
   const others = proposals.filter((one) => one !== decision).slice(0, OTHERS);
   return [

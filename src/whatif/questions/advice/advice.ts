@@ -64,7 +64,7 @@ export type Advice = {
 };
 
 /** What the settings must meet. */
-export type Requirements = {
+type Requirements = {
   readonly budget_dollars_per_month: number | null;
   readonly max_wait_p99_ms: number | null;
 };
@@ -136,7 +136,7 @@ export function adviceFrom(input: AdviceInput): Advice {
 }
 
 /** The delays that a plan lets its users set, and that meet the limit on the wait. */
-export function settableDelays(
+function settableDelays(
   plan: PricedPlan,
   defaultDelayS: number,
   shortest: SuspendDelay,
