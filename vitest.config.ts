@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { ClosingLine } from "./test/support/closing-line.ts";
-import { useTemporaryDirectory } from "./test/support/temporary-directory.ts";
+import { ClosingLine } from "./test/support/vitest/closing-line.ts";
+import { useTemporaryDirectory } from "./test/support/vitest/temporary-directory.ts";
 
 useTemporaryDirectory();
 
@@ -26,7 +26,7 @@ const fromBundle = (name: string, ...setups: string[]) => ({
     include: name === "smoke" ? SMOKE_TESTS : testsOf(name),
     exclude: [...configDefaults.exclude, ...(name === "smoke" ? [] : SMOKE_TESTS)],
     isolate: false,
-    globalSetup: ["test/support/build.ts", ...setups],
+    globalSetup: ["test/support/vitest/build.ts", ...setups],
     server: { deps: { external: [/\/dist\//] } },
   },
 });
@@ -36,7 +36,10 @@ const withSmallBlocks = (name: string) => ({
   ...fromSources(name),
   resolve: {
     alias: [
-      { find: /^\.\/block-size\.ts$/, replacement: join(import.meta.dirname, "test/support/block-size.ts") },
+      {
+        find: /^\.\/block-size\.ts$/,
+        replacement: join(import.meta.dirname, "test/support/vitest/block-size.ts"),
+      },
     ],
   },
 });
@@ -47,7 +50,7 @@ const PORTS = {
   replacement: join(import.meta.dirname, "src/ports/$1.ts"),
 };
 
-const BROWSER = "test/support/browser-program.ts";
+const BROWSER = "test/support/browser/browser-program.ts";
 
 export default defineConfig({
   resolve: { alias: [PORTS] },

@@ -11,23 +11,25 @@ import { parse } from "yaml";
 
 const DOCUMENT_FILE = "docs/reference/coverage.md";
 /** Calls every operation that is not imitated. */
-const REFUSALS_TEST = "test/contract/coverage.test.ts";
+const REFUSALS_TEST = "test/contract/document/coverage.test.ts";
 const operations = [
   ...readFileSync("src/platform-api/coverage/public-operations.ts", "utf8").matchAll(/operationId: "(\w+)"/g),
 ].map(([, id]) => id);
-const tests = readdirSync("test/contract")
+const tests = readdirSync("test/contract", { recursive: true })
   .filter((name) => name.endsWith(".test.ts"))
   .sort()
   .map((name) => ({ path: `test/contract/${name}`, text: readFileSync(`test/contract/${name}`, "utf8") }))
   // Only tests that drive the public client and check each of its answers count.
   .filter(({ text }) => /checkedClients|startServedClient/.test(text));
 /** Commands of the public command-line clients, by the operation that they call. */
-const commands = parse(readFileSync("test/contract/client-commands.yaml", "utf8"));
+const commands = parse(readFileSync("test/contract/clients/client-commands.yaml", "utf8"));
 const unknown = Object.keys(commands).filter((id) => !operations.includes(id));
 if (unknown.length > 0)
-  throw new Error(format("test/contract/client-commands.yaml: unknown operations: %s", unknown.join(", ")));
+  throw new Error(
+    format("test/contract/clients/client-commands.yaml: unknown operations: %s", unknown.join(", ")),
+  );
 
-/** Functions of the newest SDK. test/contract/neon-sdk.test.ts calls those of served operations. */
+/** Functions of the newest SDK. test/contract/clients/neon-sdk.test.ts calls those of served operations. */
 const sdkFunctions = new Set(Object.keys(sdk).map((name) => name.toLowerCase()));
 
 const evidence = Object.fromEntries(

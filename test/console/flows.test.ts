@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { addProject, openConsole, openOwnConsole, shareServer } from "../support/browser.ts";
-import { runStandin } from "../support/in-process-command.ts";
-import { testDirectory } from "../support/running-server.ts";
+import type { AnsweredEvent } from "../support/answers/control-answers.ts";
+import { addProject, openConsole, openOwnConsole, shareServer } from "../support/browser/browser.ts";
+import { runStandin } from "../support/process/in-process-command.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const MINUTE = 60_000;
 
@@ -422,7 +423,9 @@ test("what-if answers from the world's own history, and its delay is applied", a
   await page.getByText("World replayed had 40 arrivals again up to 2026-03-02 13:00:20.").waitFor();
   const fork = new URL("/w/replayed/_sim/", url);
   const counted = async (path: string | URL) => {
-    const { events } = (await (await fetch(new URL("events?limit=10000", path))).json()) as any;
+    const { events } = (await (await fetch(new URL("events?limit=10000", path))).json()) as {
+      events: AnsweredEvent[];
+    };
     const count = (name: string) => events.filter(({ type }: { type: string }) => type === name).length;
     return { arrivals: count("ActivityRecorded"), suspensions: count("ComputeSuspended") };
   };

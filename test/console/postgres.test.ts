@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openPage } from "../support/browser.ts";
-import { connect, createBranch, serverForTests } from "../support/postgres.ts";
+import { openPage } from "../support/browser/browser.ts";
+import { connect, createBranch, serverForTests } from "../support/postgres/postgres.ts";
 
 const START = ["--clock", "manual", "--start-at", "2026-03-02T08:00:00Z", "--operations", "immediate"];
 const server = await serverForTests(START);

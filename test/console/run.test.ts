@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { accessibilityViolations, openPage } from "../support/browser.ts";
-import { runStandin } from "../support/in-process-command.ts";
-import { spawnStandin } from "../support/process.ts";
-import { testDirectory } from "../support/running-server.ts";
+import { accessibilityViolations, openPage } from "../support/browser/browser.ts";
+import { runStandin } from "../support/process/in-process-command.ts";
+import { spawnStandin } from "../support/process/process.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const SCENARIO = `
 version: 1

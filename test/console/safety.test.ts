@@ -5,8 +5,8 @@ import {
   openConsole,
   openOwnConsole,
   shareServer,
-} from "../support/browser.ts";
-import { startServer, testDirectory } from "../support/running-server.ts";
+} from "../support/browser/browser.ts";
+import { startServer, testDirectory } from "../support/server/running-server.ts";
 
 const HTML = { Accept: "text/html" };
 

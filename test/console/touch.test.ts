@@ -1,6 +1,6 @@
 import type { CDPSession } from "playwright-core";
 import { expect, test } from "vitest";
-import { addProject, openConsole, shareServer } from "../support/browser.ts";
+import { addProject, openConsole, shareServer } from "../support/browser/browser.ts";
 
 shareServer();
 

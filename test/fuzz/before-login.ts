@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
+import { type ServerProcess, serve, temporaryDirectory } from "../support/process/process.ts";
 import { type Input, inputOf, limitsWithoutInput } from "./inputs-before-login.ts";
 
 /** What one input may cost the server, in processor time and in memory. */

@@ -3,15 +3,15 @@ import { cpSync } from "node:fs";
 import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { START } from "../support/double.ts";
-import { temporaryDirectory } from "../support/process.ts";
+import { START } from "../support/double/double.ts";
+import { TestHost } from "../support/double/test-host.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
 import {
   createFuzzedWorld,
   FuzzedApp,
   type FuzzedWorld,
   type ResourceNames,
 } from "../support/requests/fuzzed-world.ts";
-import { TestHost } from "../support/test-host.ts";
 import { PROBE_PATH } from "./hang-watch.ts";
 import { BUG_HEADER, CHANGED_HEADER, CPU_HEADER } from "./send.ts";
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import fc from "fast-check";
-import { API_KEY } from "../support/double.ts";
+import { API_KEY } from "../support/double/double.ts";
 import type { ResourceNames } from "../support/requests/fuzzed-world.ts";
 import { type RandomRequest, randomRequest } from "../support/requests/random-requests.ts";
 import { Connection, describe, WINDOW } from "./connection.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { uniform } from "../../src/kernel/random-port.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
-import { spawnStandin, temporaryDirectory } from "../support/process.ts";
+import { spawnStandin, temporaryDirectory } from "../support/process/process.ts";
 import { formatOf, sampleFiles } from "./sample-files.ts";
 
 /** A reader that needs longer than this for a small file is interrupted, and must end then. */

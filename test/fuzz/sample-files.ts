@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { createDouble, createProject, START } from "../support/double.ts";
-import { runStandinProcess } from "../support/process.ts";
+import { createDouble, createProject, START } from "../support/double/double.ts";
+import { runStandinProcess } from "../support/process/process.ts";
 
 const ROWS = 400;
 /** Columns of a Postgres log in CSV. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { connect, createBranch, serverForTests, type TestBranch } from "../support/postgres.ts";
-import { forkWorldOn } from "../support/worlds.ts";
+import { connect, createBranch, serverForTests, type TestBranch } from "../support/postgres/postgres.ts";
+import { forkWorldOn } from "../support/server/worlds.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { expect, test } from "vitest";
-import { connect, createBranch, serverForTests } from "../support/postgres.ts";
+import { connect, createBranch, serverForTests } from "../support/postgres/postgres.ts";
 
 const server = await serverForTests();
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect as connectSocket } from "node:net";
 import type pg from "pg";
 import { expect, test } from "vitest";
-import { connect, createBranch, serverForTests } from "../support/postgres.ts";
+import { connect, createBranch, serverForTests } from "../support/postgres/postgres.ts";
 
 const CANCEL_REQUEST = 80_877_102;
 const server = await serverForTests();

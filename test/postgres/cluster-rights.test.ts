@@ -6,7 +6,7 @@ import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
 import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
-import { testDirectory } from "../support/running-server.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const user = engineUser();
 const installations = await findInstallations(undefined, user);

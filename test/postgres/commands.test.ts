@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
-import { connect, createBranch, isMissing, runProgram, serverForTests } from "../support/postgres.ts";
-import { runStandinProcess } from "../support/process.ts";
+import {
+  connect,
+  createBranch,
+  isMissing,
+  runProgram,
+  serverForTests,
+} from "../support/postgres/postgres.ts";
+import { runStandinProcess } from "../support/process/process.ts";
 
 const server = await serverForTests();
 const branch = await createBranch(server);

@@ -10,7 +10,7 @@ import {
   startPostgresServer,
   stateOf,
   withoutVerification,
-} from "../support/postgres.ts";
+} from "../support/postgres/postgres.ts";
 
 const server = await serverForTests(["--clock", "manual", "--start-delay", "3s", "--max-engines", "2"]);
 const branch = await createBranch(server);

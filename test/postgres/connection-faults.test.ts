@@ -5,8 +5,8 @@ import {
   type PostgresServer,
   startPostgresServer,
   type TestBranch,
-} from "../support/postgres.ts";
-import { failuresOf, runScenarioText } from "../support/scenario-run.ts";
+} from "../support/postgres/postgres.ts";
+import { failuresOf, runScenarioText } from "../support/scenario/scenario-run.ts";
 
 let server: PostgresServer;
 let branch: TestBranch;

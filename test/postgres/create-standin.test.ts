@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createStandin, type Standin, type StandinOptions } from "@standin/standin";
 import { expect, onTestFinished, test } from "vitest";
-import { connectTo } from "../support/postgres.ts";
-import { testDirectory } from "../support/running-server.ts";
+import { connectTo } from "../support/postgres/postgres.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 async function create(options: StandinOptions = {}): Promise<Standin> {
   const sim = await createStandin({ operations: "immediate", postgres: true, ...options });

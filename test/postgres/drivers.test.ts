@@ -12,8 +12,8 @@ import {
   serverForTests,
   stateOf,
   withoutVerification,
-} from "../support/postgres.ts";
-import { testDirectory } from "../support/running-server.ts";
+} from "../support/postgres/postgres.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 const branch = await createBranch(server);
@@ -134,7 +134,7 @@ test.skipIf(!existsSync("/proc/self/stat"))("work of Postgres is reported with i
   await client.query("do $$ begin while clock_timestamp() < now() + interval '300 ms' loop end loop; end $$");
   const { body } = await server.sim("POST", "/clock/advance", { by: "2s" });
   const ended = body.events.filter(
-    ({ type, endpoint_id }: any) => type === "SpanEnded" && endpoint_id === branch.endpointId,
+    ({ type, endpoint_id }) => type === "SpanEnded" && endpoint_id === branch.endpointId,
   );
   expect(ended).toMatchObject([{ load: expect.any(Number) }]);
   expect(ended[0].load).toBeGreaterThan(0);

@@ -8,7 +8,7 @@ import {
   startPostgresServer,
   stateOf,
   withoutVerification,
-} from "../support/postgres.ts";
+} from "../support/postgres/postgres.ts";
 
 test("with --engine none, clients are rejected and start no compute", async () => {
   const server = await startPostgresServer(["--engine", "none", "--operations", "immediate"]);

@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { anyRequests, csvOf, gapRowsOf, type Request, tableOf } from "../support/gap-requests.ts";
-import { runStandin } from "../support/in-process-command.ts";
-import { connect, createBranch, serverForTests } from "../support/postgres.ts";
-import { expectHolds } from "../support/properties.ts";
-import { testDirectory } from "../support/running-server.ts";
+import { connect, createBranch, serverForTests } from "../support/postgres/postgres.ts";
+import { runStandin } from "../support/process/in-process-command.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { testDirectory } from "../support/server/running-server.ts";
+import { anyRequests, csvOf, gapRowsOf, type Request, tableOf } from "../support/traffic/gap-requests.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 

@@ -11,7 +11,7 @@ import {
   type PostgresServer,
   startPostgresServer,
   type TestBranch,
-} from "../support/postgres.ts";
+} from "../support/postgres/postgres.ts";
 
 /** A function that gives the client's role all rights if it runs with those of a superuser, and leaves a trace. */
 function hostile(signature: string, result: string): string {

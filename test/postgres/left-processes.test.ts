@@ -12,10 +12,10 @@ import {
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { engineUser, spawnAs } from "../../src/postgres/engine/os-user.ts";
-import { KILLS, repeatCommand } from "../support/crashes.ts";
-import { processesIn } from "../support/data-files.ts";
-import { connect, createBranch, runningPostgres, startPostgresServer } from "../support/postgres.ts";
-import { temporaryDirectory } from "../support/process.ts";
+import { KILLS, repeatCommand } from "../support/durability/crashes.ts";
+import { connect, createBranch, runningPostgres, startPostgresServer } from "../support/postgres/postgres.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
+import { processesIn } from "../support/store/data-files.ts";
 
 const IMMEDIATE = ["--operations", "immediate"];
 

@@ -2,8 +2,8 @@ import { openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { verifyData } from "../../src/cli/history/verify-data.ts";
-import { connect, countBases, createBranch, serverForTests } from "../support/postgres.ts";
-import { forkWorldOn } from "../support/worlds.ts";
+import { connect, countBases, createBranch, serverForTests } from "../support/postgres/postgres.ts";
+import { forkWorldOn } from "../support/server/worlds.ts";
 
 const LIMIT_MIB = 16;
 /** Text that Postgres does not compress: about 1 MiB for 20 rows. */

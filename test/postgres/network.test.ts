@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { createBranch, serverForTests, withoutVerification } from "../support/postgres.ts";
+import { createBranch, serverForTests, withoutVerification } from "../support/postgres/postgres.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--proxy-protocol"]);
 const branch = await createBranch(server);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startPgBouncer } from "../support/pgbouncer.ts";
+import { startPgBouncer } from "../support/postgres/pgbouncer.ts";
 import {
   connect,
   createBranch,
@@ -10,9 +10,9 @@ import {
   startPostgresServer,
   type TestBranch,
   withoutVerification,
-} from "../support/postgres.ts";
-import { hasProgram } from "../support/programs.ts";
-import { expectHolds } from "../support/properties.ts";
+} from "../support/postgres/postgres.ts";
+import { hasProgram } from "../support/process/programs.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const CLIENTS = 20;
 const POOL_SIZE = 64;

@@ -8,7 +8,7 @@ import {
   runProgram,
   serverForTests,
   stateOf,
-} from "../support/postgres.ts";
+} from "../support/postgres/postgres.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 const branch = await createBranch(server);

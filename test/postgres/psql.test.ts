@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Cli } from "../support/cli-bundle.ts";
-import { Neonctl } from "../support/neonctl.ts";
+import type { Cli } from "../support/clients/cli-bundle.ts";
+import { Neonctl } from "../support/clients/neonctl.ts";
 import {
   connect,
   createBranch,
@@ -12,8 +12,8 @@ import {
   runProgram,
   serverForTests,
   stateOf,
-} from "../support/postgres.ts";
-import { testDirectory } from "../support/running-server.ts";
+} from "../support/postgres/postgres.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const server = await serverForTests();
 const branch = await createBranch(server);

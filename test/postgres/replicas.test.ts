@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Client } from "pg";
 import { expect, test } from "vitest";
-import { connect, createBranch, letSuspend, serverForTests, stateOf } from "../support/postgres.ts";
+import { connect, createBranch, letSuspend, serverForTests, stateOf } from "../support/postgres/postgres.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 

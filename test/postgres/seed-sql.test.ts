@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { connect, type PostgresServer, startPostgresServer } from "../support/postgres.ts";
-import { runStandinProcess } from "../support/process.ts";
-import { testDirectory } from "../support/running-server.ts";
+import { connect, type PostgresServer, startPostgresServer } from "../support/postgres/postgres.ts";
+import { runStandinProcess } from "../support/process/process.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const KEY = "known-key-of-the-shop-0123456789";
 

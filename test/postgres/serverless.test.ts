@@ -7,7 +7,7 @@ import { Kysely, sql as kyselySql } from "kysely";
 import { NeonDialect } from "kysely-neon";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { createBranch, serverForTests, stateOf } from "../support/postgres.ts";
+import { createBranch, serverForTests, stateOf } from "../support/postgres/postgres.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 const branch = await createBranch(server);

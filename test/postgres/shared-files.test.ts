@@ -10,9 +10,9 @@ import {
   type PostgresServer,
   runningPostgres,
   startPostgresServer,
-} from "../support/postgres.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { serverClient } from "../support/running-server.ts";
+} from "../support/postgres/postgres.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
+import { serverClient } from "../support/server/running-server.ts";
 
 /** Of the cluster that all volumes begin with. */
 function templateOf(data: string): string {

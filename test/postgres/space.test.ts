@@ -4,9 +4,14 @@ import type { Client, DatabaseError } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { sizeOnDisk } from "../../src/postgres/volumes/volume-size.ts";
 import { runBranchRounds } from "../soak/branch-rounds.ts";
-import { connect, createBranch, type PostgresServer, startPostgresServer } from "../support/postgres.ts";
-import { runStandinProcess, temporaryDirectory } from "../support/process.ts";
-import { serverClient } from "../support/running-server.ts";
+import {
+  connect,
+  createBranch,
+  type PostgresServer,
+  startPostgresServer,
+} from "../support/postgres/postgres.ts";
+import { runStandinProcess, temporaryDirectory } from "../support/process/process.ts";
+import { serverClient } from "../support/server/running-server.ts";
 
 const MIB = 1024 ** 2;
 const WAIT = { timeout: 60_000, interval: 100 };

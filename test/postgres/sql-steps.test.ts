@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runScenarioJob } from "../../src/cli/run/run-job.ts";
 import { CONTROL_ANSWERS } from "../../src/control-api/document/answers.ts";
-import { runStandin } from "../support/in-process-command.ts";
 import {
   connect,
   createBranch,
   type PostgresServer,
   startPostgresServer,
   stateOf,
-} from "../support/postgres.ts";
-import { failuresOf, runScenarioText } from "../support/scenario-run.ts";
+} from "../support/postgres/postgres.ts";
+import { runStandin } from "../support/process/in-process-command.ts";
+import { failuresOf, runScenarioText } from "../support/scenario/scenario-run.ts";
 
 const WORLD = `version: 1
 name: orders

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { connect, createBranch, serverForTests } from "../support/postgres.ts";
-import { forkWorldOn } from "../support/worlds.ts";
+import { connect, createBranch, serverForTests } from "../support/postgres/postgres.ts";
+import { forkWorldOn } from "../support/server/worlds.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 

@@ -5,8 +5,8 @@ import type { Activity } from "../../src/platform/model/activity.ts";
 import type { RecordedEvent } from "../../src/platform/model/events.ts";
 import type { ArrivalSource } from "../../src/simulation/arrival-source.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
-import { createDouble, createProject, type Double, type DoubleOptions } from "../support/double.ts";
-import { expectHolds } from "../support/properties.ts";
+import { createDouble, createProject, type Double, type DoubleOptions } from "../support/double/double.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const MINUTE = 60_000;
 const FROM = Date.parse("2026-01-01T00:01:00Z");

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/call-log.ts";
-import { createDouble, START } from "../support/double.ts";
-import { expectHolds } from "../support/properties.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { createDouble, START } from "../support/double/double.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -107,7 +107,7 @@ test("a compute's size follows its load within limits, closes no connection, and
       for (const usage of state.usage)
         expect(usage).toMatchObject({ active_ms: end + SECOND - UP_AT, cu_ms: total });
 
-      const journal = (await journalOf(double)) as any[];
+      const journal = await journalOf(double);
       const resizes = journal
         .filter(({ type }) => type === "ComputeResized")
         .map(({ at, size_cu }) => ({ at: Date.parse(at), cu: size_cu }));

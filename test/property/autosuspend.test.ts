@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/call-log.ts";
-import { createDouble, START } from "../support/double.ts";
-import { expectHolds } from "../support/properties.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { createDouble, START } from "../support/double/double.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
@@ -111,7 +111,7 @@ test("a compute is suspended exactly at its delay after the last activity; a lon
       await double.advance("3650d");
 
       const { sleepsAt, coldStarts, activeMs } = expected(arrivals, delayMs);
-      const journal = (await journalOf(double)) as any[];
+      const journal = await journalOf(double);
       const suspended = journal.filter(({ type }) => type === "ComputeSuspended");
       expect(suspended.map(({ at, cause }) => [Date.parse(at), cause])).toEqual(
         sleepsAt.map((at) => [at, "autosuspend"]),
@@ -154,7 +154,7 @@ test("a compute whose autosuspend is disabled is never suspended, whatever the g
         current_state: "active",
         autosuspend: { delay_s: null, suspend_at: null },
       });
-      const journal = (await journalOf(double)) as any[];
+      const journal = await journalOf(double);
       expect(journal.filter(({ type }) => type === "ComputeSuspended")).toEqual([]);
       expect(journal.filter(({ type }) => type === "ComputeActivated")).toHaveLength(1);
       await double.close();
@@ -193,7 +193,7 @@ test("a change of the delay takes effect at once, even when the new deadline has
               : Math.max(now, START + durationMs + (delayS || 300) * SECOND);
         }
         await double.advance("30d");
-        const slept = ((await journalOf(double)) as any[]).filter(({ type }) => type === "ComputeSuspended");
+        const slept = (await journalOf(double)).filter(({ type }) => type === "ComputeSuspended");
         expect(slept.map(({ at }) => Date.parse(at))).toEqual([sleepsAt]);
         await double.close();
       },

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { END_OF_TIME } from "../../src/kernel/time.ts";
 import { type ClockMode, WorldClock } from "../../src/simulation/world-clock.ts";
-import { expectHolds } from "../support/properties.ts";
-import { TestHost } from "../support/test-host.ts";
+import { TestHost } from "../support/double/test-host.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const WALL_START = 1_700_000_000_000;
 const SIM_START = 1_800_000_000_000;

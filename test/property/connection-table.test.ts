@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ChangeSet } from "../../src/kernel/change-set.ts";
 import type { Connection } from "../../src/platform/model/connection.ts";
 import { ConnectionTable } from "../../src/platform/world/connection-table.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const steps = fc.array(
   fc.record({

@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { emptyWorld } from "../../src/platform/world/world.ts";
 import { replay } from "../../src/simulation/replay.ts";
-import { journalOf } from "../support/call-log.ts";
-import { createDouble, type Double, START } from "../support/double.ts";
+import type { AnsweredEvent } from "../support/answers/control-answers.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { createDouble, type Double, START } from "../support/double/double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
 import type { PlatformModel, Project } from "../support/model/platform-model.ts";
-import { expectHolds } from "../support/properties.ts";
-import { eventsOf, renderedState, worldStateText } from "../support/recorded-run.ts";
+import { eventsOf, renderedState, worldStateText } from "../support/model/recorded-run.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -25,7 +26,7 @@ type Compute = {
 /**
  * For each project and branch, which sizes were active when, until `now`: a ledger derived from events alone.
  */
-function spansOf(journal: readonly any[], now: number): Map<string, Span[]> {
+function spansOf(journal: readonly AnsweredEvent[], now: number): Map<string, Span[]> {
   const computes = new Map<string, Compute>();
   const spans = new Map<string, Span[]>();
   const book = (compute: Compute, at: number, cu?: number) => {
@@ -146,18 +147,32 @@ async function expectConsumption(
       frame.compute_time_seconds,
     ]);
     for (const one of [...reportedV2.projects, ...branches.branches]) {
-      expectFrames(one.periods, spans.get(one.branch_id ?? one.project_id) ?? [], (frame) => [
-        undefined,
-        frame.metrics[0].value,
-      ]);
+      expectFrames(
+        one.periods,
+        spans.get("branch_id" in one ? one.branch_id : one.project_id) ?? [],
+        (frame) => [undefined, frame.metrics?.[0]?.value],
+      );
     }
   }
 }
 
+/** A period of either version of the call. */
+type Period = {
+  readonly period_start: string;
+  readonly consumption: readonly Timeframe[];
+};
+type Timeframe = {
+  readonly timeframe_start: string;
+  readonly timeframe_end: string;
+  readonly active_time_seconds?: number;
+  readonly compute_time_seconds?: number;
+  readonly metrics?: readonly { readonly value: number }[];
+};
+
 function expectFrames(
-  periods: readonly any[],
+  periods: readonly Period[],
   spans: readonly Span[],
-  valuesOf: (frame: any) => (number | undefined)[],
+  valuesOf: (frame: Timeframe) => (number | undefined)[],
 ): void {
   for (const period of periods) {
     let last: string | undefined;

@@ -1,10 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clockStepOf, journalOf, type RecordedCall, recordCalls, replayCall } from "../support/call-log.ts";
-import { createDouble, type Double } from "../support/double.ts";
-import { createFileDouble } from "../support/file-double.ts";
+import {
+  clockStepOf,
+  journalOf,
+  type RecordedCall,
+  recordCalls,
+  replayCall,
+} from "../support/double/call-log.ts";
+import { createDouble, type Double } from "../support/double/double.ts";
+import { createFileDouble } from "../support/double/file-double.ts";
 import { type CommandSequence, commandSequences, runCommands } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const sequences = commandSequences({ keys: false });
 

@@ -3,13 +3,13 @@ import { dirname } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/scenario/parse-scenario.ts";
-import { createDouble, createProject } from "../support/double.ts";
-import { createFileDouble } from "../support/file-double.ts";
-import { expectHolds } from "../support/properties.ts";
-import { runScenarioFile, runScenarioText } from "../support/scenario-run.ts";
+import { createDouble, createProject } from "../support/double/double.ts";
+import { createFileDouble } from "../support/double/file-double.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { runScenarioFile, runScenarioText } from "../support/scenario/scenario-run.ts";
 
 /** Runs the scenario file that a failing property has written. */
-async function scenarioOf(property: fc.IAsyncProperty<any>) {
+async function scenarioOf(property: fc.IAsyncProperty<unknown>) {
   const error: Error = await expectHolds(property, 20).then(
     () => expect.unreachable("the property should fail"),
     (reason) => reason,

@@ -4,13 +4,13 @@ import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { renderState } from "../../src/control-api/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
-import { createDouble } from "../support/double.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { expectHolds } from "../support/properties.ts";
-import { runWalk, walkCommands } from "../support/random-walk.ts";
+import { createDouble } from "../support/double/double.ts";
+import { verify } from "../support/double/storage-double.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { runWalk, walkCommands } from "../support/properties/random-walk.ts";
 import { createFuzzedWorld, type FuzzedWorld } from "../support/requests/fuzzed-world.ts";
 import { likelyRequest, type RandomRequest, requestOf } from "../support/requests/random-requests.ts";
-import { verify } from "../support/storage-double.ts";
 
 const ACTIONS = [
   "create_timeline",

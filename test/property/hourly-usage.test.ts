@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ChangeSet } from "../../src/kernel/change-set.ts";
 import type { Granularity, HourlyUsage } from "../../src/platform/model/usage-totals.ts";
 import { HourlyUsageTable } from "../../src/platform/world/hourly-usage.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const SUFFIX = { hourly: "", daily: "#day", monthly: "#month" };
 

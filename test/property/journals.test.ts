@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { takeCheckpoint } from "../../src/simulation/checkpoint.ts";
 import { resolvePoint, worldAt } from "../../src/simulation/replay.ts";
-import { createDouble } from "../support/double.ts";
+import { createDouble } from "../support/double/double.ts";
 import { commandSequences } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
-import { projectsIn, RANDOM_STARTS, recordRun, replayRun, splitAt } from "../support/recorded-run.ts";
-import { TwinJournal } from "../support/twin-journal.ts";
-import { storageOf } from "../support/world-storage.ts";
+import { projectsIn, RANDOM_STARTS, recordRun, replayRun, splitAt } from "../support/model/recorded-run.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { TwinJournal } from "../support/store/twin-journal.ts";
+import { storageOf } from "../support/store/world-storage.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 const share = fc.double({ min: 0, max: 1, noNaN: true });

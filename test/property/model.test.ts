@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { test } from "vitest";
-import { createDouble } from "../support/double.ts";
-import { createFileDouble } from "../support/file-double.ts";
+import { createDouble } from "../support/double/double.ts";
+import { createFileDouble } from "../support/double/file-double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 test("whatever clients do, the double follows the platform's rules and its invariants hold", async () => {
   await expectHolds(

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { verifyWorld } from "../../src/cli/history/world-history.ts";
 import { openInProcessScene } from "../support/postgres-walk/in-process-scene.ts";
 import { walk } from "../support/postgres-walk/walk.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { repeatableWalk } from "../support/repeatable-walk.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
+import { repeatableWalk } from "../support/properties/repeatable-walk.ts";
 
 const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
 const VARIABLE = "STANDIN_TEST_POSTGRES_WALKS";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { API_KEY, createDouble, type Double } from "../support/double.ts";
+import { API_KEY, createDouble, type Double } from "../support/double/double.ts";
 import {
   CREATED_KEY,
   ERROR,
@@ -14,7 +14,7 @@ import {
   UPDATED_COMPUTE,
   wrongFields,
 } from "../support/oracle/reference-fields.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 // Random calls over HTTP. Each answer has the fields of the reference's tables, with values of their types.
 

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { API_KEY, createDouble, type Double, START } from "../support/double.ts";
+import type { BodyOf } from "../support/answers/api-response.ts";
+import type { PlatformAnswer } from "../support/answers/platform-answers.ts";
+import type { computeStats } from "../support/double/compute.ts";
+import { API_KEY, createDouble, type Double, START } from "../support/double/double.ts";
 import {
   type Chosen,
   type ClientWork,
@@ -8,7 +11,7 @@ import {
   type ReferenceCompute,
   ReferenceProject,
 } from "../support/oracle/reference-compute.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 // Random calls over HTTP. After each, all computes have the fields, statistics, connections and deadlines of the reference model.
 
@@ -175,7 +178,7 @@ class Comparison {
 
   /** R: every field of the table, in the answer for one compute and in the list. */
   async check(): Promise<void> {
-    const path = `/projects/${this.#id}/endpoints`;
+    const path = `/projects/${this.#id}/endpoints` as const;
     const { body: list } = await this.#double.api("GET", path);
     const expected = [...this.#project.computes.values()].map((compute) => compute.endpoint(this.now));
     expect(list.endpoints.map(fieldsOf)).toEqual(expected);
@@ -295,7 +298,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   open: "CONNECTION_EXISTS",
 };
 
-type Answer = Readonly<Record<string, string | undefined>>;
+type Answer = BodyOf<PlatformAnswer<"GET", "/projects/x/endpoints/y">>["endpoint"];
 
 /** The fields that the model has; instants in milliseconds. */
 function fieldsOf(endpoint: Answer) {
@@ -318,7 +321,7 @@ function fieldsOf(endpoint: Answer) {
   };
 }
 
-function statisticsOf({ cache, autosuspend, ...stats }: Record<string, any>) {
+function statisticsOf({ cache, autosuspend, ...stats }: Awaited<ReturnType<typeof computeStats>>) {
   const { file_cache_hits, file_cache_misses, file_cache_writes, file_cache_used, file_cache_hit_ratio } =
     cache;
   return {

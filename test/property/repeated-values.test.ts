@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { computeStats, recordActivity } from "../support/compute.ts";
-import { createDouble, type Double } from "../support/double.ts";
-import { expectHolds } from "../support/properties.ts";
-import { runWalk, walkCommands } from "../support/random-walk.ts";
+import { computeStats, recordActivity } from "../support/double/compute.ts";
+import { createDouble, type Double } from "../support/double/double.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { runWalk, walkCommands } from "../support/properties/random-walk.ts";
 
 const absentOr = <T>(...values: readonly T[]) => fc.constantFrom<T | undefined>(undefined, ...values);
 
@@ -122,7 +122,13 @@ async function repeatValues(double: Double, { path, field }: ApiObject): Promise
 async function visibleState(double: Double): Promise<unknown> {
   const objects: unknown[] = [];
   for (const { path, field } of await objectsOf(double)) {
-    const { updated_at: _, pending_state: __, ...object } = (await double.api("GET", path)).body[field];
+    const {
+      updated_at: _,
+      pending_state: __,
+      ...object
+    }: { id: string; updated_at: string; pending_state?: string } = (await double.api("GET", path)).body[
+      field
+    ];
     objects.push(object);
     if (field !== "endpoint") continue;
     const { pending_state: ___, ...stats } = await computeStats(double, object.id);

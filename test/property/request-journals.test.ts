@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { emptyWorld } from "../../src/platform/world/world.ts";
 import { PendingRequests } from "../../src/simulation/request-log.ts";
-import { expectHolds } from "../support/properties.ts";
-import { TwinJournal } from "../support/twin-journal.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { TwinJournal } from "../support/store/twin-journal.ts";
 
 const CLOCK = { mode: "manual", factor: 0, simAnchor: 0, wallAnchor: 0 } as const;
 const { settings, numbers } = emptyWorld();

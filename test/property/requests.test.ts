@@ -5,9 +5,10 @@ import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { renderState } from "../../src/control-api/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
-import { createDouble, START } from "../support/double.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { expectHolds } from "../support/properties.ts";
+import { createDouble, START } from "../support/double/double.ts";
+import { TestHost } from "../support/double/test-host.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 import { createFuzzedWorld, type FuzzedWorld } from "../support/requests/fuzzed-world.ts";
 import {
   likelyRequest,
@@ -15,7 +16,6 @@ import {
   randomRequest,
   requestOf,
 } from "../support/requests/random-requests.ts";
-import { TestHost } from "../support/test-host.ts";
 
 /** How long a request may wait for a world whose clock is stopped. */
 const PATIENCE_MS = 20;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MEASURES } from "../../src/scenario/file/expectation.ts";
 import { parseScenario, printScenario, ScenarioError } from "../../src/scenario/parse-scenario.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const durations = fc.oneof(
   fc.nat(10_000_000).map((ms) => (ms === 0 ? 0 : `${ms}ms`)),
@@ -308,7 +308,7 @@ test("every problem of a broken scenario has a place, and an unknown name is rep
           ...(broken as object),
           version: 1,
           world,
-          steps: [...((broken as any).steps ?? []), ...steps.slice(-1)],
+          steps: [...((broken as { readonly steps?: unknown[] }).steps ?? []), ...steps.slice(-1)],
         });
         const parse = () => parseScenario(text, "mine.json");
         expect(parse).toThrow(ScenarioError);

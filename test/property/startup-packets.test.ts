@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startupMessage } from "../../src/postgres/protocol/messages.ts";
-import { answerOf, type FuzzedGateway, openFuzzedGateway } from "../support/fuzzed-gateway.ts";
-import { expectHolds } from "../support/properties.ts";
+import { answerOf, type FuzzedGateway, openFuzzedGateway } from "../support/postgres/fuzzed-gateway.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 let fuzzed: FuzzedGateway;
 beforeAll(async () => {

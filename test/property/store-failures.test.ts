@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { renderState } from "../../src/control-api/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
-import { type ApiResponse, createDouble, type Double } from "../support/double.ts";
-import { FaultyJournal, type InjectedFailures, retryingDouble } from "../support/faulty-journal.ts";
+import type { ApiResponse, Rejection } from "../support/answers/api-response.ts";
+import { createDouble, type Double } from "../support/double/double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { FaultyJournal, type InjectedFailures, retryingDouble } from "../support/store/faulty-journal.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 const seeds = fc.integer({ min: 1, max: 1_000_000 });
@@ -35,7 +36,7 @@ test("when writes fail and clients repeat their requests, the world follows the 
 });
 
 const requests = fc.array(
-  fc.constantFrom<(double: Double) => Promise<ApiResponse>>(
+  fc.constantFrom<(double: Double) => Promise<ApiResponse<Rejection>>>(
     (double) => double.api("POST", "/projects", { project: {} }),
     (double) => double.api("POST", "/api_keys", { key_name: "another" }),
     (double) => double.sim("POST", "/clock/advance", { by: "10m" }),

@@ -5,8 +5,8 @@ import { azureLikeFleet } from "../../src/traffic/generated/fleet.ts";
 import { MergedArrivals } from "../../src/traffic/generated/merged-arrivals.ts";
 import { type PatternInput, pattern } from "../../src/traffic/generated/patterns.ts";
 import { TrafficSources } from "../../src/traffic/generated/sources.ts";
-import { type Arrival, NEW_YEAR, openArrivals, takeArrivals } from "../support/arrivals.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { type Arrival, NEW_YEAR, openArrivals, takeArrivals } from "../support/traffic/arrivals.ts";
 
 const ms = (min: number, max: number) => fc.integer({ min, max });
 const duration = (min: number, max: number) => ms(min, max).map((length) => `${length}ms`);

@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/call-log.ts";
-import { createDouble } from "../support/double.ts";
+import type { AnsweredEvent } from "../support/answers/control-answers.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { createDouble } from "../support/double/double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 /** The branch of each compute, and since when it has been active, from the journal. */
 type Compute = { readonly project: string; branch: string; since: number | undefined };
 
 /** The active milliseconds of each project and branch until `now`: a ledger derived from events alone. */
-function activeTimes(journal: readonly any[], now: number): Map<string, number> {
+function activeTimes(journal: readonly AnsweredEvent[], now: number): Map<string, number> {
   const computes = new Map<string, Compute>();
   const times = new Map<string, number>();
   const book = (compute: Compute | undefined, at: number, goesOn: boolean) => {

@@ -7,10 +7,10 @@ import type { World } from "../../src/platform/world/world.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { catchUp, type LoadedWorld, readLoadedWorld } from "../../src/store/file/loaded-world.ts";
 import { connectReadOnly } from "../../src/store/file/sqlite-connection.ts";
-import { createDouble } from "../support/double.ts";
-import { createFileDouble } from "../support/file-double.ts";
-import { expectHolds } from "../support/properties.ts";
-import { runWalk, walkCommands } from "../support/random-walk.ts";
+import { createDouble } from "../support/double/double.ts";
+import { createFileDouble } from "../support/double/file-double.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { runWalk, walkCommands } from "../support/properties/random-walk.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 

@@ -10,9 +10,9 @@ import { FixedReplay } from "../../src/whatif/replay/fixed-replay.ts";
 import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
 import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import type { StartLatency } from "../../src/whatif/units/start-latency.ts";
-import { expectHolds } from "../support/properties.ts";
-import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
-import { DAY, HOUR, periodOf, type Row, requestsOf, SECOND, traceOf } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { DAY, HOUR, periodOf, type Row, requestsOf, SECOND, traceOf } from "../support/traffic/traces.ts";
+import { fleetGapsOf, replayTrace } from "../support/whatif/replay-trace.ts";
 
 const policies = [
   ...POLICY_FORMS.map(({ form }) => form.replace("SECONDS", "90").replace(/\[.*\]/, "")),

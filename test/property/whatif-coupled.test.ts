@@ -12,10 +12,10 @@ import {
   quotaMonths,
 } from "../../src/whatif/questions/quota/quota-months.ts";
 import type { StartLatency } from "../../src/whatif/units/start-latency.ts";
-import { extendToLastDeparture, simulateComputes, simulateProject } from "../support/live-computes.ts";
-import { expectHolds } from "../support/properties.ts";
-import { replayTrace } from "../support/replay-trace.ts";
-import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { replaySetting, SECOND, tracesAround } from "../support/traffic/traces.ts";
+import { extendToLastDeparture, simulateComputes, simulateProject } from "../support/whatif/live-computes.ts";
+import { replayTrace } from "../support/whatif/replay-trace.ts";
 
 const delays = fc.constantFrom(60, 300, 3_600, 604_800);
 const given = delays.chain((delay) => tracesAround(delay * SECOND).map((trace) => ({ delay, trace })));

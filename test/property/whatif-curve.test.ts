@@ -12,9 +12,9 @@ import {
 import { bestDelay, bestDelayOf } from "../../src/whatif/gap-curve/optimum.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { emptyGaps, GapReader, mergeGaps } from "../../src/whatif/trace/gaps.ts";
-import { expectHolds } from "../support/properties.ts";
-import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
-import { plainGaps, replaySetting, SECOND, tracesAround } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { plainGaps, replaySetting, SECOND, tracesAround } from "../support/traffic/traces.ts";
+import { fleetGapsOf, replayTrace } from "../support/whatif/replay-trace.ts";
 
 const delays = fc.constantFrom(0, 1, 60, 61, 300, 3_600, 86_400, 604_800);
 const setting = delays.chain((delay) => tracesAround(delay * SECOND).map((trace) => ({ delay, trace })));

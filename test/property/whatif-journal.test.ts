@@ -16,9 +16,9 @@ import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
 import { emptyOutcome, meteredMs } from "../../src/whatif/replay/replay-outcome.ts";
 import { gapsOf } from "../../src/whatif/trace/gaps.ts";
 import { WorldTraffic } from "../../src/whatif/trace/world-traffic.ts";
-import { expectHolds } from "../support/properties.ts";
-import { policyContext } from "../support/replay-trace.ts";
-import { BEGIN, SECOND } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { BEGIN, SECOND } from "../support/traffic/traces.ts";
+import { policyContext } from "../support/whatif/replay-trace.ts";
 
 // The traffic in the journal of a world, replayed under the world's own delay, is what the world
 // has metered: also if connections are closed by the world or resources are deleted.

@@ -9,15 +9,15 @@ import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
 import { emptyOutcome, meteredMs } from "../../src/whatif/replay/replay-outcome.ts";
 import { gapsOf } from "../../src/whatif/trace/gaps.ts";
 import type { LatencySource } from "../../src/whatif/units/start-latency.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { SECOND, tracesAround } from "../support/traffic/traces.ts";
 import {
   extendToLastDeparture,
   type LiveCompute,
   type LiveSettings,
   simulateComputes,
-} from "../support/live-computes.ts";
-import { expectHolds } from "../support/properties.ts";
-import { policyContext } from "../support/replay-trace.ts";
-import { SECOND, tracesAround } from "../support/traces.ts";
+} from "../support/whatif/live-computes.ts";
+import { policyContext } from "../support/whatif/replay-trace.ts";
 
 // Validation 8: the rules that the live double runs by and the kernels are two programs. Event by event they
 // must tell the same, exactly.

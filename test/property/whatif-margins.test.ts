@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { randomFrom } from "../../src/simulation/random.ts";
 import type { ComputeTrace, Trace } from "../../src/traffic/recorded/trace/trace.ts";
 import { DayMargins } from "../../src/whatif/held-out/margins.ts";
-import { expectHolds } from "../support/properties.ts";
-import { DAY, longGapsOf, MINUTES, periodOf, type Row, requestsOf } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { DAY, longGapsOf, MINUTES, periodOf, type Row, requestsOf } from "../support/traffic/traces.ts";
 
 const PERIOD = periodOf(9 * DAY);
 

@@ -13,8 +13,8 @@ import { worldDefaults } from "../../src/whatif/input/world-defaults.ts";
 import { capacityReport } from "../../src/whatif/questions/capacity/capacity-report.ts";
 import { CurveAnswer } from "../../src/whatif/questions/curve/curve-answer.ts";
 import { WorldTraffic } from "../../src/whatif/trace/world-traffic.ts";
-import { expectHolds } from "../support/properties.ts";
-import { BEGIN, HOUR, SECOND } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { BEGIN, HOUR, SECOND } from "../support/traffic/traces.ts";
 
 // What a world has metered of computes that scale is what an experiment on its journal reports.
 

@@ -10,8 +10,8 @@ import { fleetGapsOf, replayComputes } from "../../src/whatif/input/replay-jobs.
 import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse-policy.ts";
 import { plainOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
-import { expectHolds } from "../support/properties.ts";
-import { SECOND, tracesAround } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { SECOND, tracesAround } from "../support/traffic/traces.ts";
 
 const policies = POLICY_FORMS.map(({ form }) =>
   parsePolicy(form.replace("SECONDS", "90").replace(/\[.*\]/, "")),

@@ -12,10 +12,10 @@ import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
 import { emptyOutcome, meteredMs } from "../../src/whatif/replay/replay-outcome.ts";
 import { GapReader, gapsOf } from "../../src/whatif/trace/gaps.ts";
 import { StartLatencies } from "../../src/whatif/units/start-latency.ts";
-import { extendToLastDeparture } from "../support/live-computes.ts";
-import { expectHolds } from "../support/properties.ts";
-import { fleetGapsOf, policyContext, replayTrace } from "../support/replay-trace.ts";
-import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { replaySetting, SECOND, tracesAround } from "../support/traffic/traces.ts";
+import { extendToLastDeparture } from "../support/whatif/live-computes.ts";
+import { fleetGapsOf, policyContext, replayTrace } from "../support/whatif/replay-trace.ts";
 
 const latency = fc.constantFrom(
   { kind: "fixed", ms: 0 } as const,

@@ -6,9 +6,9 @@ import type { ComputeArrivals, Period } from "../../src/traffic/recorded/trace/t
 import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
 import { emptyScalingOutcome, replayScaling } from "../../src/whatif/questions/capacity/scaling-replay.ts";
 import type { LatencySource } from "../../src/whatif/units/start-latency.ts";
-import { type LiveSettings, simulateComputes } from "../support/live-computes.ts";
-import { expectHolds } from "../support/properties.ts";
-import { BEGIN, HOUR, requestsOf, SECOND } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { BEGIN, HOUR, requestsOf, SECOND } from "../support/traffic/traces.ts";
+import { type LiveSettings, simulateComputes } from "../support/whatif/live-computes.ts";
 
 // The live double and the replay are two programs that share only the goal and the load average. Their
 // histories must be equal, event by event. A live request has the duration that its client observes, so the

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { expect, test } from "vitest";
 import { parsePolicy } from "../../src/whatif/policies/parse-policy.ts";
-import { expectHolds } from "../support/properties.ts";
-import { replayTrace } from "../support/replay-trace.ts";
-import { BEGIN, DAY, HOUR, replaySetting, SECOND, traceOf } from "../support/traces.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+import { BEGIN, DAY, HOUR, replaySetting, SECOND, traceOf } from "../support/traffic/traces.ts";
+import { replayTrace } from "../support/whatif/replay-trace.ts";
 
 const MINUTE = 60 * SECOND;
 const NAMES = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];

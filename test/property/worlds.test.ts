@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clockStepOf, journalOf } from "../support/call-log.ts";
-import type { Double } from "../support/double.ts";
-import { follow } from "../support/follower.ts";
+import type { AnsweredEvent } from "../support/answers/control-answers.ts";
+import { clockStepOf, journalOf } from "../support/double/call-log.ts";
+import type { Double } from "../support/double/double.ts";
+import { follow } from "../support/double/follower.ts";
+import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../support/double/storage-double.ts";
 import { commandSequences } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
 import {
   eventsOf,
   pointChoice,
@@ -14,8 +15,8 @@ import {
   resolvePoint,
   splitAt,
   worldStateText,
-} from "../support/recorded-run.ts";
-import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../support/storage-double.ts";
+} from "../support/model/recorded-run.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const sequences = commandSequences({ keys: false });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -44,7 +45,7 @@ async function fork(
 }
 
 /** Creates as many projects as the plan allows; returns all events. */
-async function takeFirstSteps(double: Double): Promise<unknown[]> {
+async function takeFirstSteps(double: Double): Promise<AnsweredEvent[]> {
   for (const step of FIRST_STEPS) {
     if (step === "advance") await double.advance("20m");
     else await double.api("POST", "/projects", { project: {} });
@@ -174,6 +175,6 @@ test("a fork that advances by a and then by b equals one that advances by a + b"
   );
 });
 
-function projectIds(events: readonly unknown[]): string[] {
-  return (events as any[]).filter(({ type }) => type === "ProjectCreated").map(({ project }) => project.id);
+function projectIds(events: readonly AnsweredEvent[]): string[] {
+  return events.filter(({ type }) => type === "ProjectCreated").map(({ project }) => project.id);
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { computeState, computeStats } from "../support/compute.ts";
-import { createProject, type Double } from "../support/double.ts";
-import { createTestDouble, forkWorld } from "../support/history-requests.ts";
-import { STORAGE_KINDS } from "../support/storage-double.ts";
+import { computeState, computeStats } from "../support/double/compute.ts";
+import { createProject, type Double } from "../support/double/double.ts";
+import { createTestDouble, forkWorld } from "../support/double/history-requests.ts";
+import { STORAGE_KINDS } from "../support/double/storage-double.ts";
 
 /** A Postgres client is connected, and works. */
 async function beginWork({ world }: Double, endpointId: string): Promise<void> {
@@ -13,8 +13,7 @@ async function beginWork({ world }: Double, endpointId: string): Promise<void> {
   });
 }
 
-const eventsOf = async ({ sim }: Double): Promise<any[]> =>
-  (await sim("GET", "/events?limit=10000")).body.events;
+const eventsOf = async ({ sim }: Double) => (await sim("GET", "/events?limit=10000")).body.events;
 
 const advance = ({ sim }: Double, by: string) => sim("POST", "/clock/advance", { by });
 

@@ -5,9 +5,9 @@ import type { RecordedEvent } from "../../src/platform/model/events.ts";
 import type { Operation } from "../../src/platform/model/operation.ts";
 import { isTerminal } from "../../src/simulation/fold-operation.ts";
 import { replay } from "../../src/simulation/replay.ts";
-import { createProject, type Double } from "../support/double.ts";
+import { createProject, type Double } from "../support/double/double.ts";
+import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../support/double/storage-double.ts";
 import { commandSequences } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
 import {
   eventsOf,
   type OperationsByProject,
@@ -22,8 +22,8 @@ import {
   resolvePoint,
   splitAt,
   worldStateText,
-} from "../support/recorded-run.ts";
-import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../support/storage-double.ts";
+} from "../support/model/recorded-run.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const sequences = commandSequences({ keys: false });
 const share = fc.double({ min: 0, max: 1, noNaN: true });

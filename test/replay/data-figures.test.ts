@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createProject } from "../support/double.ts";
-import { createTestDouble } from "../support/history-requests.ts";
+import { createProject } from "../support/double/double.ts";
+import { createTestDouble } from "../support/double/history-requests.ts";
 
 test("what clients do with data is in the figures of their branch, its project and their consumption", async () => {
   const stored = await createTestDouble("in files", { operations: "immediate" });
@@ -31,8 +31,8 @@ test("what clients do with data is in the figures of their branch, its project a
   const consumption = async (granularity: string) => {
     const query = `from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z&granularity=${granularity}`;
     const { body } = await double.api("GET", `/consumption_history/projects?${query}`);
-    const frames = body.projects[0].periods.flatMap((period: any) => period.consumption);
-    return frames.map((frame: any) => frame.written_data_bytes);
+    const frames = body.projects[0].periods.flatMap((period) => period.consumption);
+    return frames.map((frame) => frame.written_data_bytes);
   };
   const { body: of } = await double.api("GET", "/users/me/organizations");
   const query = `org_id=${of.organizations[0].id}&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&granularity=daily`;
@@ -49,7 +49,7 @@ test("what clients do with data is in the figures of their branch, its project a
     "/consumption_history/projects?from=2026-01-01T00:00:00Z&to=2026-01-01T03:00:00Z&granularity=hourly",
   );
   const frames = hourly.body.projects[0].periods[0].consumption;
-  expect(frames.map((frame: any) => frame.written_data_bytes)).toEqual([100, 205, 0]);
+  expect(frames.map((frame) => frame.written_data_bytes)).toEqual([100, 205, 0]);
 
   expect((await double.api("GET", `/projects/${projectId}`)).body.project).toMatchObject({
     written_data_bytes: 305,

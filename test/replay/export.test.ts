@@ -7,10 +7,14 @@ import { expect, test } from "vitest";
 import { exportWorld, importWorld } from "../../src/cli/history/world-history.ts";
 import type { RecordedEvent } from "../../src/platform/model/events.ts";
 import { hashSecret } from "../../src/worlds/secrets.ts";
-import { API_KEY, createProject, type Double, START } from "../support/double.ts";
+import { API_KEY, createProject, type Double, START } from "../support/double/double.ts";
+import {
+  createStorageDouble,
+  openStorageDouble,
+  type StorageDouble,
+  verify,
+} from "../support/double/storage-double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { expectHolds } from "../support/properties.ts";
 import {
   eventsOf,
   operationsOf,
@@ -18,13 +22,9 @@ import {
   projectsIn,
   resolvePoint,
   worldStateText,
-} from "../support/recorded-run.ts";
-import {
-  createStorageDouble,
-  openStorageDouble,
-  type StorageDouble,
-  verify,
-} from "../support/storage-double.ts";
+} from "../support/model/recorded-run.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const ADDRESS = "203.0.113.77";
 const share = fc.double({ min: 0, max: 1, noNaN: true });

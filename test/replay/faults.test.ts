@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { renderState } from "../../src/control-api/routes/state.ts";
-import { createProject, type Double } from "../support/double.ts";
+import type { World } from "../../src/platform/world/world.ts";
+import { createProject, type Double } from "../support/double/double.ts";
 import {
   createStorageDouble,
   STORAGE_KINDS,
   type StorageDouble,
   type StorageKind,
-} from "../support/storage-double.ts";
+} from "../support/double/storage-double.ts";
 
 const FAULTS = [
   {
@@ -45,7 +46,7 @@ async function strike(double: Double): Promise<unknown[]> {
     const started = await double.api("POST", `/projects/${id}/endpoints/${endpoint.endpoint_id}/restart`);
     await double.advance("2m");
     const { operations } = (await double.api("GET", `/projects/${id}/operations?limit=2`)).body;
-    found.push(started.status, ...operations.map((one: any) => [one.failures_count, one.total_duration_ms]));
+    found.push(started.status, ...operations.map((one) => [one.failures_count, one.total_duration_ms]));
   }
   return found;
 }
@@ -103,15 +104,15 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     await strike(double);
     const { value } = (await double.world.viewAt({
       seq: (await double.sim("GET", "/state")).body.seq,
-    })) as any;
+    })) as { value: { world: World } };
     const state = JSON.parse(JSON.stringify(renderState(value.world)));
     expect((await double.sim("GET", "/state")).body).toEqual(state);
     expect(state.faults).toHaveLength(FAULTS.length);
     for (const { name, seen, hits } of state.faults) {
       const events = (await double.sim("GET", "/events?limit=10000")).body.events.filter(
-        (event: any) => event.fault === name,
+        (event) => event.fault === name,
       );
-      expect(events.filter(({ type }: any) => type === "FaultHit")).toHaveLength(hits);
+      expect(events.filter(({ type }) => type === "FaultHit")).toHaveLength(hits);
       expect(events).toHaveLength(seen);
     }
   });

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { replay } from "../../src/simulation/replay.ts";
-import { API_KEY, createProject, START } from "../support/double.ts";
+import { API_KEY, createProject, START } from "../support/double/double.ts";
+import {
+  createStorageDouble,
+  STORAGE_KINDS,
+  type StorageDouble,
+  type StorageKind,
+} from "../support/double/storage-double.ts";
+import { TestHost } from "../support/double/test-host.ts";
 import { commandSequences } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
 import {
   eventsOf,
   operationsIn,
@@ -16,14 +22,8 @@ import {
   replayRun,
   resolvePoint,
   worldStateText,
-} from "../support/recorded-run.ts";
-import {
-  createStorageDouble,
-  STORAGE_KINDS,
-  type StorageDouble,
-  type StorageKind,
-} from "../support/storage-double.ts";
-import { TestHost } from "../support/test-host.ts";
+} from "../support/model/recorded-run.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const sequences = commandSequences({ keys: false });
 

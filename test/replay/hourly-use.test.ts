@@ -1,11 +1,11 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { journalOf } from "../support/call-log.ts";
-import { createProject, type Double } from "../support/double.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { worldStateText } from "../support/recorded-run.ts";
-import { createStorageDouble, openStorageDouble } from "../support/storage-double.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { createProject, type Double } from "../support/double/double.ts";
+import { createStorageDouble, openStorageDouble } from "../support/double/storage-double.ts";
+import { worldStateText } from "../support/model/recorded-run.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
 
 const FIXTURE = join(import.meta.dirname, "fixtures/0.2.0/world.sqlite");
 const AS_IT_IS = { apiKey: undefined, seed: undefined, startAt: undefined, clock: undefined };
@@ -21,7 +21,7 @@ async function openFormer() {
 }
 
 const switches = async (double: Double) =>
-  ((await journalOf(double)) as any[]).filter(
+  (await journalOf(double)).filter(
     ({ type, changes }) => type === "WorldConfigured" && changes.hourly_usage === true,
   );
 
@@ -42,7 +42,7 @@ test("a world of a release without hourly usage starts to record it once, with i
   await shelved.double().sim("POST", "/accounts", { name: "later" });
   expect(await switches(shelved.double())).toHaveLength(1);
   const rows = JSON.parse(await worldStateText(shelved.double())).hourly_usage.filter(
-    ({ of }: any) => of === projectId,
+    ({ of }: { of: string }) => of === projectId,
   );
   expect(rows).toHaveLength(1);
   for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
@@ -73,7 +73,9 @@ test("hourly usage is the same in memory, in the file, in a fork and in a replay
     await shelved.double().advance("22h");
   }
   const state = await worldStateText(shelved.double());
-  expect(JSON.parse(state).hourly_usage.some(({ of }: any) => of === `${projectId}#day`)).toBe(true);
+  expect(JSON.parse(state).hourly_usage.some(({ of }: { of: string }) => of === `${projectId}#day`)).toBe(
+    true,
+  );
   await shelved.reopen();
   expect(await worldStateText(shelved.double())).toBe(state);
   const { seq } = shelved.double().world.history();

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/store/file/sqlite-connection.ts";
 import { JOURNAL_VERSION } from "../../src/store/tables/format-version.ts";
-import { journalOf } from "../support/call-log.ts";
-import { computeStats, recordActivity } from "../support/compute.ts";
-import { createProject, type Double } from "../support/double.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { createStorageDouble, openStorageDouble } from "../support/storage-double.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { computeStats, recordActivity } from "../support/double/compute.ts";
+import { createProject, type Double } from "../support/double/double.ts";
+import { createStorageDouble, openStorageDouble } from "../support/double/storage-double.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
 
 const FIXTURE = join(import.meta.dirname, "fixtures/0.4.0/world.sqlite");
 const AS_IT_IS = { apiKey: undefined, seed: undefined, startAt: undefined, clock: undefined };
 const SCALED = { autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 4 };
 
 const switches = async (double: Double) =>
-  ((await journalOf(double)) as any[]).filter(
+  (await journalOf(double)).filter(
     ({ type, changes }) => type === "WorldConfigured" && changes.load_average === true,
   );
 

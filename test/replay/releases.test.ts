@@ -6,11 +6,12 @@ import { importWorld, verifyWorld } from "../../src/cli/history/world-history.ts
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { connect, connectReadOnly } from "../../src/store/file/sqlite-connection.ts";
 import { JOURNAL_VERSION, SCHEMA_VERSION, schemaVersionOf } from "../../src/store/tables/format-version.ts";
-import { journalOf } from "../support/call-log.ts";
-import { createProject } from "../support/double.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { worldStateText } from "../support/recorded-run.ts";
-import { createStorageDouble, openStorageDouble, verify } from "../support/storage-double.ts";
+import type { AnsweredEvent } from "../support/answers/control-answers.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { createProject } from "../support/double/double.ts";
+import { createStorageDouble, openStorageDouble, verify } from "../support/double/storage-double.ts";
+import { worldStateText } from "../support/model/recorded-run.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
 
 const FIXTURES = join(import.meta.dirname, "fixtures");
 /** Opens a world as it is, without adding a key. */
@@ -43,7 +44,7 @@ function changeFile(file: string, change: string): void {
   sqlite.close();
 }
 
-function ndjson(file: string): any[] {
+function ndjson(file: string): AnsweredEvent[] {
   return readFileSync(file, "utf8")
     .trimEnd()
     .split("\n")
@@ -74,7 +75,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
     expect(JSON.parse(await worldStateText(shelved.double()))).toEqual(expectedState());
-    const events = (await journalOf(shelved.double())) as any[];
+    const events = await journalOf(shelved.double());
     const journal = ndjson(fixture("journal.ndjson"));
     // The first release did not record decisions.
     const withoutDecisions = journal.every((event) => event.decision === undefined);
@@ -84,7 +85,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     for (const [index, { decision, at }] of events.entries()) {
       expect(decision).toBeLessThanOrEqual(index + 1);
       // A decision is contiguous and happens at one instant.
-      expect([events[decision - 1].decision, events[decision - 1].at]).toEqual([decision, at]);
+      expect([events[decision - 1]?.decision, events[decision - 1]?.at]).toEqual([decision, at]);
     }
     expect(await shelved.verify("default")).toMatchObject([
       { ok: true, from: 0, to: events.length, differences: [] },

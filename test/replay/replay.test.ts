@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { renderState } from "../../src/control-api/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
-import { createDouble } from "../support/double.ts";
-import { createFileDouble } from "../support/file-double.ts";
+import { createDouble } from "../support/double/double.ts";
+import { createFileDouble } from "../support/double/file-double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 

@@ -6,8 +6,8 @@ import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import type { Retention } from "../../src/worlds/retention.ts";
-import { createDouble, createProject, type Double, START } from "../support/double.ts";
-import { temporaryDirectory } from "../support/process.ts";
+import { createDouble, createProject, type Double, START } from "../support/double/double.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
 
 const RETENTION = { history: 24 * HOUR, operations: 48 * HOUR, minimumEvents: 500, eventsPerCheckpoint: 300 };
 const DAY = 24 * HOUR;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { journalOf } from "../support/call-log.ts";
-import { createProject, type Double } from "../support/double.ts";
+import { journalOf } from "../support/double/call-log.ts";
+import { createProject, type Double } from "../support/double/double.ts";
+import { createStorageDouble, STORAGE_KINDS } from "../support/double/storage-double.ts";
 import { commandSequences } from "../support/model/commands.ts";
-import { expectHolds } from "../support/properties.ts";
 import {
   eventsOf,
   operationsOf,
@@ -13,8 +13,8 @@ import {
   replayRun,
   splitAt,
   worldStateText,
-} from "../support/recorded-run.ts";
-import { createStorageDouble, STORAGE_KINDS } from "../support/storage-double.ts";
+} from "../support/model/recorded-run.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 const sequences = commandSequences({ keys: false });
 const shares = fc.tuple(

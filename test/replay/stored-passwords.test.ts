@@ -4,9 +4,9 @@ import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { checksumOf } from "../../src/store/tables/journal-checksum.ts";
 import { SecretBox } from "../../src/worlds/secret-box.ts";
-import { createProject, type Double } from "../support/double.ts";
-import { testDirectory } from "../support/running-server.ts";
-import { createStorageDouble, openStorageDouble, STORAGE_KINDS } from "../support/storage-double.ts";
+import { createProject, type Double } from "../support/double/double.ts";
+import { createStorageDouble, openStorageDouble, STORAGE_KINDS } from "../support/double/storage-double.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 /** The files below `directory` that contain `text`. */
 function filesWith(directory: string, text: string): string[] {

@@ -11,12 +11,12 @@ import { openStore } from "../../src/store/file/open-world.ts";
 import { checksumOf } from "../../src/store/tables/journal-checksum.ts";
 import { RowWriter } from "../../src/store/tables/row-writer.ts";
 import { prepareReader, tableName } from "../../src/store/tables/stored-tables.ts";
-import { createBranch } from "../support/compute.ts";
-import { createProject, type Double } from "../support/double.ts";
+import { createBranch } from "../support/double/compute.ts";
+import { createProject, type Double } from "../support/double/double.ts";
+import { createStorageDouble, verify } from "../support/double/storage-double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
-import { temporaryDirectory } from "../support/process.ts";
-import { expectHolds } from "../support/properties.ts";
-import { createStorageDouble, verify } from "../support/storage-double.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
+import { expectHolds } from "../support/properties/properties.ts";
 
 type Manipulation = {
   readonly what: string;
@@ -103,14 +103,17 @@ async function verifyChanged<T>(file: string, change: (sqlite: BetterSqlite3.Dat
   }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: what a test damages need not be valid
+type Damaged = any;
+
 /** Edits a row as the store would write it, including its checksum; returns its key. */
 function editRow(
   sqlite: BetterSqlite3.Database,
   table: TableName,
-  edit: (row: any) => object,
-  which = (_: any) => true,
+  edit: (row: Damaged) => object,
+  which = (_: Damaged) => true,
 ): string {
-  const row = prepareReader<any>(sqlite, table)().find(which);
+  const row = prepareReader<Damaged>(sqlite, table)().find(which);
   if (row === undefined) throw new Error(`there is no such row of ${table}`);
   const key = table === "connections" ? `${row.endpointId}/${row.id}` : String(row.id ?? row.number);
   new RowWriter(sqlite).write({ table, key, value: { ...row, ...edit(row) } });
@@ -127,15 +130,15 @@ function deleteRow(sqlite: BetterSqlite3.Database, table: TableName, which = "1"
 }
 
 function addRow(sqlite: BetterSqlite3.Database, table: TableName, id: string, changes: object): string {
-  const row = prepareReader<any>(sqlite, table)().at(-1);
+  const row = prepareReader<Damaged>(sqlite, table)().at(-1);
   new RowWriter(sqlite).write({ table, key: id, value: { ...row, id, ...changes } });
   return id;
 }
 
 /** Edits the world row, including its checksum. */
-function editWorld(sqlite: BetterSqlite3.Database, edit: (row: any) => void): void {
+function editWorld(sqlite: BetterSqlite3.Database, edit: (row: Damaged) => void): void {
   const columns = ["settings", "numbers", "clock", "seq", "at", "now", "chain"];
-  const row: any = sqlite.prepare(`SELECT ${columns} FROM world`).get();
+  const row: Damaged = sqlite.prepare(`SELECT ${columns} FROM world`).get();
   edit(row);
   const values = columns.map((column) => row[column]);
   sqlite
@@ -143,13 +146,17 @@ function editWorld(sqlite: BetterSqlite3.Database, edit: (row: any) => void): vo
     .run(...values, checksumOf(values));
 }
 
-function editJson(text: string, edit: (value: any) => void): string {
+function editJson(text: string, edit: (value: Damaged) => void): string {
   const value = JSON.parse(text);
   edit(value);
   return JSON.stringify(value);
 }
 
-function editCheckpoint(sqlite: BetterSqlite3.Database, seq: number, edit: (checkpoint: any) => void): void {
+function editCheckpoint(
+  sqlite: BetterSqlite3.Database,
+  seq: number,
+  edit: (checkpoint: Damaged) => void,
+): void {
   const world = sqlite
     .prepare<[number], Buffer>("SELECT world FROM checkpoints WHERE seq = ?")
     .pluck()
@@ -173,9 +180,9 @@ function laterCheckpoint(sqlite: BetterSqlite3.Database): number {
 const isOver = ({ state }: { state: { status: string } }) =>
   state.status === "finished" || state.status === "cancelled";
 /** The newest one, which no file has truncated. */
-const newest = (sqlite: BetterSqlite3.Database, which: (operation: any) => boolean) => {
-  const all = prepareReader<any>(sqlite, "operations")().filter(which);
-  return (operation: any) => operation.id === all.at(-1)?.id;
+const newest = (sqlite: BetterSqlite3.Database, which: (operation: Damaged) => boolean) => {
+  const all = prepareReader<Damaged>(sqlite, "operations")().filter(which);
+  return (operation: Damaged) => operation.id === all.at(-1)?.id;
 };
 
 const MANIPULATIONS: readonly Manipulation[] = [

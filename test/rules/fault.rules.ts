@@ -5,7 +5,7 @@ import {
   ORGANIZATION,
   worldWithAccount,
   worldWithIdleCompute,
-} from "../support/rule-worlds.ts";
+} from "../support/rules/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -17,7 +17,7 @@ import {
   running,
   SECOND,
   type Step,
-} from "../support/rules.ts";
+} from "../support/rules/rules.ts";
 
 type Definition = CommandOf<"SetFaults">["faults"][number];
 

@@ -7,8 +7,8 @@ import {
   MAIN_COMPUTE,
   SHOP,
   worldWithBranch,
-} from "../support/rule-worlds.ts";
-import { after, type CommandOf, given, HOUR, SECOND, type Step } from "../support/rules.ts";
+} from "../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, HOUR, SECOND, type Step } from "../support/rules/rules.ts";
 
 // "br-main" with its primary "ep-main" and its replica "ep-replica", and its child "br-dev" with "ep-dev".
 function ready(locks?: "narrow" | "project"): Step {

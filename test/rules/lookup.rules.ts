@@ -7,8 +7,8 @@ import {
   findCompute,
   primaryComputeOf,
 } from "../../src/platform/world/lookup.ts";
-import { createShop, DEV, MAIN_COMPUTE, SHOP, worldWithBranch } from "../support/rule-worlds.ts";
-import { after, type CommandOf, given, MINUTE } from "../support/rules.ts";
+import { createShop, DEV, MAIN_COMPUTE, SHOP, worldWithBranch } from "../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, MINUTE } from "../support/rules/rules.ts";
 
 const createBlog: CommandOf<"CreateProject"> = {
   ...createShop,

@@ -11,8 +11,17 @@ import {
   worldWithBranch,
   worldWithIdleCompute,
   worldWithProject,
-} from "../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, NOW, running, SECOND, type Step } from "../support/rules.ts";
+} from "../support/rules/rule-worlds.ts";
+import {
+  after,
+  type CommandOf,
+  DAY,
+  given,
+  NOW,
+  running,
+  SECOND,
+  type Step,
+} from "../support/rules/rules.ts";
 
 const operation = (number: number) => ({ kind: "operation", id: `operation-${number}` }) as const;
 /** Operation 1 creates the branch, operation 2 waits to start its compute. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unusedRules } from "../support/rules.ts";
+import { unusedRules } from "../support/rules/rules.ts";
 
 // One test file for all rules: they load the platform once, and share the record of the commands they use.
 import "./world.rules.ts";

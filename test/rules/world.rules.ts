@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { createShop, SETTINGS, worldWithProject } from "../support/rule-worlds.ts";
-import { given } from "../support/rules.ts";
+import { createShop, SETTINGS, worldWithProject } from "../support/rules/rule-worlds.ts";
+import { given } from "../support/rules/rules.ts";
 
 test("a new world records its settings, tracks usage by the hour and scales by load averages", () => {
   given()

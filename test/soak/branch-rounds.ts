@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { sizeOnDisk } from "../../src/postgres/volumes/volume-size.ts";
-import type { ServerClient } from "../support/running-server.ts";
+import type { ServerClient } from "../support/server/running-server.ts";
 
 /** A server whose clients connect by its address, with `--operations immediate`. */
 export type RoundServer = Pick<ServerClient, "api"> & { readonly data: string };

@@ -1,7 +1,7 @@
 // npm run soak:branches -- --minutes 20 --branches 4
 import { parseArgs } from "node:util";
-import { serve, temporaryDirectory } from "../support/process.ts";
-import { serverClient } from "../support/running-server.ts";
+import { serve, temporaryDirectory } from "../support/process/process.ts";
+import { serverClient } from "../support/server/running-server.ts";
 import { runBranchRounds } from "./branch-rounds.ts";
 
 const MIB = 1024 ** 2;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { inWorld } from "../support/crashes.ts";
-import type { ReadyLine } from "../support/process.ts";
-import type { ServerClient } from "../support/running-server.ts";
+import { inWorld } from "../support/durability/crashes.ts";
+import type { ReadyLine } from "../support/process/process.ts";
+import type { ServerClient } from "../support/server/running-server.ts";
 
 /** Between two steps of a lane, so that the load does not depend much on the speed of the machine. */
 const PAUSE_MS = 20;
@@ -158,7 +158,7 @@ export class SoakLoad {
 
   /** Counts requests, and notes each 5xx. A world that is being restored answers 503. */
   #counted({ api, sim }: World): World {
-    const note = async <T extends { status: number; body: any }>(
+    const note = async <T extends { status: number; body: unknown }>(
       method: string,
       path: string,
       call: Promise<T>,

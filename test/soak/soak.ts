@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { API_KEY } from "../support/double.ts";
-import { environment, temporaryDirectory } from "../support/process.ts";
-import { serverClient } from "../support/running-server.ts";
+import { API_KEY } from "../support/double/double.ts";
+import { environment, temporaryDirectory } from "../support/process/process.ts";
+import { serverClient } from "../support/server/running-server.ts";
 import type { SoakSample } from "./growth.ts";
 import { SoakLoad } from "./soak-load.ts";
 

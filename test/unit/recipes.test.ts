@@ -14,7 +14,7 @@ if (CONFIG === undefined) throw new Error("tsconfig.json cannot be read");
 const { options } = CONFIG;
 const fileNames = CONFIG.fileNames.filter((name) => {
   const path = relative(ROOT, name);
-  return path.startsWith("src/") || path === "test/support/rules.ts";
+  return path.startsWith("src/") || path === "test/support/rules/rules.ts";
 });
 
 type Edit = readonly [file: string, before: string, after: string];
@@ -101,7 +101,7 @@ const MISSING = {
   command: [
     "src/platform/rules/compute/compute-lifecycle.ts",
     "src/platform/rules/decide.ts",
-    "test/support/rules.ts",
+    "test/support/rules/rules.ts",
   ],
 };
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Marks } from "../../src/postgres/volumes/marks.ts";
 import type { Volume } from "../../src/postgres/volumes/volume.ts";
 import { MissingVolume, Volumes } from "../../src/postgres/volumes/volumes.ts";
-import { temporaryDirectory } from "../support/process.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
 
 function newDirectory(): string {
   const { path, remove } = temporaryDirectory();

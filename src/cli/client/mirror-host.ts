@@ -24,7 +24,9 @@ const OF_THE_SERVER = "provisioner";
 
 /** What this package offers to `standin mirror` and `standin drift`. */
 export function mirrorHost(): MirrorHost {
-  const paths = new Map(PUBLIC_OPERATIONS.map(({ operationId, path }) => [operationId, path]));
+  const paths = new Map<string, string>(
+    PUBLIC_OPERATIONS.map(({ operationId, path }) => [operationId, path]),
+  );
   return {
     ...{ bodyOf, listAll, listProjects, plural, seedFileProblem, writeFile },
     projectChanges: (api, control) => new ProjectCalls(api, control),

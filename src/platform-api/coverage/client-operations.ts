@@ -2,7 +2,7 @@ import { PUBLIC_OPERATIONS, type PublicOperation } from "./public-operations.ts"
 
 /**
  * Operations that public clients call and that the public document of `@neondatabase/api-client` 2.7.3 lacks.
- * `test/contract/client-operations.test.ts` compares the list with the installed clients.
+ * `test/contract/clients/client-operations.test.ts` compares the list with the installed clients.
  */
 export const CLIENT_OPERATIONS: readonly PublicOperation[] = [
   // C: `@neon/sdk` 6.1.2, which is newer than the document.

@@ -10,10 +10,15 @@ import {
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runStandin } from "../../support/in-process-command.ts";
-import { connect, createBranch, startPostgresServer, withoutVerification } from "../../support/postgres.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { testDirectory } from "../../support/running-server.ts";
+import {
+  connect,
+  createBranch,
+  startPostgresServer,
+  withoutVerification,
+} from "../../support/postgres/postgres.ts";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
 
 const shared = temporaryDirectory();
 const exported = join(shared.path, "world.sqlite");

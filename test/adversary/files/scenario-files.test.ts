@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { runStandin } from "../../support/in-process-command.ts";
-import { runStandinProcess, spawnStandin, waitForExit } from "../../support/process.ts";
-import { testDirectory } from "../../support/running-server.ts";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { runStandinProcess, spawnStandin, waitForExit } from "../../support/process/process.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
 
 const SECRET = "a line of a file that nobody may read";
 const LONGEST_MS = 100_000;

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { spawnCommand, waitForExit } from "../../support/process.ts";
-import { testDirectory } from "../../support/running-server.ts";
+import { spawnCommand, waitForExit } from "../../support/process/process.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
 
 const COMMAND = join(import.meta.dirname, "../../../dist/standin.js");
 const LONGEST_MS = 110_000;

@@ -4,14 +4,14 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runStandin } from "../../support/in-process-command.ts";
-import { serve, temporaryDirectory } from "../../support/process.ts";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { serve, temporaryDirectory } from "../../support/process/process.ts";
 import {
   createProjectOn,
   type RunningServer,
   serverClient,
   testDirectory,
-} from "../../support/running-server.ts";
+} from "../../support/server/running-server.ts";
 
 /** What a file from elsewhere can have that a world does not have: it would be executed, or stand for something else. */
 const HOSTILE: readonly (readonly [string, (sqlite: BetterSqlite3.Database) => void])[] = [

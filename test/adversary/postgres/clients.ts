@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { ServerClient } from "../../support/running-server.ts";
+import type { ServerClient } from "../../support/server/running-server.ts";
 
 export type Target = {
   readonly project_id: string;

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
+import { createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres/postgres.ts";
 import { openUri } from "./clients.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";
 import { INSTALLATIONS } from "./installations.ts";

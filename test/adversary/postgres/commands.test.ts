@@ -4,9 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProgram } from "../../../src/cli/program.ts";
 import { escapeReferences } from "../../../src/scenario/file/references.ts";
-import { createBranch, isMissing, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
-import { spawnStandin, temporaryDirectory, waitForExit } from "../../support/process.ts";
-import { clientOfWorld } from "../../support/worlds.ts";
+import {
+  createBranch,
+  isMissing,
+  type PostgresServer,
+  startPostgresServer,
+} from "../../support/postgres/postgres.ts";
+import { spawnStandin, temporaryDirectory, waitForExit } from "../../support/process/process.ts";
+import { clientOfWorld } from "../../support/server/worlds.ts";
 import { openClient } from "./clients.ts";
 import { CODE_PLACES, plant } from "./hostile-database.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";

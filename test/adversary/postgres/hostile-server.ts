@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Installation } from "../../../src/postgres/engine/installation.ts";
-import { fillScene, type Scene, type SceneApi } from "../../support/contract-scene.ts";
-import { API_KEY } from "../../support/double.ts";
-import { type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
-import type { ServerClient } from "../../support/running-server.ts";
+import { fillScene, type Scene, type SceneApi } from "../../support/document/contract-scene.ts";
+import { API_KEY } from "../../support/double/double.ts";
+import { type PostgresServer, startPostgresServer } from "../../support/postgres/postgres.ts";
+import type { ServerClient } from "../../support/server/running-server.ts";
 import { openClient } from "./clients.ts";
 import { plant } from "./hostile-database.ts";
 import { stableFiles } from "./judge.ts";

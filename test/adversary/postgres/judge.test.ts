@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createBranch, runningPostgres, startPostgresServer } from "../../support/postgres.ts";
+import { createBranch, runningPostgres, startPostgresServer } from "../../support/postgres/postgres.ts";
 import { openUri } from "./clients.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";
 import { excessiveRights, findingsOf, secretsIn } from "./judge.ts";

@@ -4,7 +4,7 @@ import {
   type PostgresServer,
   startPostgresServer,
   type TestBranch,
-} from "../../support/postgres.ts";
+} from "../../support/postgres/postgres.ts";
 import { openUri } from "./clients.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";
 import { INSTALLATIONS, NEWEST } from "./installations.ts";
@@ -24,7 +24,11 @@ describe.each(INSTALLATIONS)("with Postgres $version,", TIMEOUT, (installation) 
 
   /** Calls the API for a branch, below its path. */
   async function call({ projectId, branchId }: TestBranch, method: string, path: string, body?: unknown) {
-    const answer = await server.api(method, `/projects/${projectId}/branches/${branchId}${path}`, body);
+    const answer = await server.api(
+      method,
+      `/projects/${projectId}/branches/${branchId}${path}` as string,
+      body,
+    );
     expect([path, answer.status, answer.body]).toEqual([
       path,
       expect.toBeOneOf([200, 201]),

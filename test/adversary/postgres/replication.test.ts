@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
+import { createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres/postgres.ts";
 import { openClient, openUri } from "./clients.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";
 import { INSTALLATIONS } from "./installations.ts";

@@ -8,7 +8,7 @@ import {
   runningPostgres,
   startPostgresServer,
   type TestBranch,
-} from "../../support/postgres.ts";
+} from "../../support/postgres/postgres.ts";
 import { openUri } from "./clients.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";
 import { INSTALLATIONS } from "./installations.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createAccount, createBranch, worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject } from "../../support/double.ts";
+import { createAccount, createBranch, worldState } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject } from "../../support/double/double.ts";
 
 async function createTwo() {
   const double = await createDouble();
@@ -173,7 +173,7 @@ test("the control API creates, lists and revokes the keys of an account", async 
     .body;
   expect((await double.api("GET", "/projects", undefined, made.key)).status).toBe(200);
   const listed = (await double.sim("GET", `/api_keys?account_id=${other.accountId}`)).body.api_keys;
-  expect(listed.map((key: any) => key.id)).toEqual([other.keyId, made.id]);
+  expect(listed.map((key) => key.id)).toEqual([other.keyId, made.id]);
   expect((await double.sim("DELETE", `/api_keys/${made.id}`)).body).toMatchObject({
     id: made.id,
     revoked: true,

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { hashSecret, newApiKeySecret, sameHash } from "../../../src/worlds/secrets.ts";
-import { createAccount, worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
-import { createTestDouble } from "../../support/history-requests.ts";
+import { createAccount, worldState } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { createTestDouble } from "../../support/double/history-requests.ts";
 
 const create = (double: Double, key_name: unknown = "ci", key?: string) =>
   double.api("POST", "/api_keys", { key_name }, key);
 const keysOf = async (double: Double, key?: string) =>
-  (await double.api("GET", "/api_keys", undefined, key)).body as any[];
+  (await double.api("GET", "/api_keys", undefined, key)).body;
 
 test("a new key has an integer id and a secret of 64 characters, and works", async () => {
   const double = await createDouble();

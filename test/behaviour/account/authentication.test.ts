@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
+import type { AnyBody, ApiResponse } from "../../support/answers/api-response.ts";
+import { worldState } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 /** Calls of all kinds: imitated operations, one that is not imitated, an unknown path and a wrong method. */
 const CALLS: readonly string[] = [
@@ -48,11 +49,7 @@ const CALLS: readonly string[] = [
 ];
 
 type Headers = Record<string, string>;
-type Caller = (
-  call: string,
-  headers: Headers,
-  body?: string,
-) => Promise<{ status: number; headers: globalThis.Headers; body: any }>;
+type Caller = (call: string, headers: Headers, body?: string) => Promise<ApiResponse>;
 
 async function createCaller(): Promise<{ double: Double; call: Caller }> {
   const double = await createDouble();
@@ -69,7 +66,7 @@ async function createCaller(): Promise<{ double: Double; call: Caller }> {
       ...(body === undefined || method === "GET" ? {} : { body }),
     };
     const response = await double.fetch(new Request(`http://localhost/api/v2${filled}`, init));
-    return { status: response.status, headers: response.headers, body: await response.json() };
+    return { status: response.status, headers: response.headers, body: (await response.json()) as AnyBody };
   };
   return { double, call };
 }

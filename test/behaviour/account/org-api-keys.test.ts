@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
-import { createFileDouble } from "../../support/file-double.ts";
+import type { ApiResponse, Rejection } from "../../support/answers/api-response.ts";
+import { createAccount, worldState } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { createFileDouble } from "../../support/double/file-double.ts";
 
 // S for the calls; D and A for what the keys may not do (see src/platform/rules/account/access.ts).
 
@@ -19,7 +20,7 @@ async function createKey(double: Double, project_id?: string, key = API_KEY) {
   return { orgId, path, id: body.id as number, secret: body.key as string, body };
 }
 
-const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse<Rejection>) => [status, body.code];
 
 test("the secret of an organization's key is shown once; the key works until it is revoked", async () => {
   const double = await createDouble();
@@ -41,11 +42,11 @@ test("personal and organization keys are listed and revoked separately", async (
   const double = await createDouble();
   const { path, id } = await createKey(double);
   const [personal] = (await double.api("GET", "/api_keys")).body;
-  expect((await double.api("GET", "/api_keys")).body.map((key: any) => key.id)).toEqual([personal.id]);
+  expect((await double.api("GET", "/api_keys")).body.map((key) => key.id)).toEqual([personal.id]);
   expect(codeOf(await double.api("DELETE", `/api_keys/${id}`))).toEqual([404, "API_KEY_NOT_FOUND"]);
   expect(codeOf(await double.api("DELETE", `${path}/${personal.id}`))).toEqual([404, "API_KEY_NOT_FOUND"]);
   const { api_keys } = (await double.sim("GET", "/api_keys")).body;
-  expect(api_keys.map((key: any) => key.id)).toEqual([personal.id, id]);
+  expect(api_keys.map((key) => key.id)).toEqual([personal.id, id]);
   expect((await double.sim("DELETE", `/api_keys/${id}`)).body).toMatchObject({ revoked: true });
 });
 
@@ -55,7 +56,7 @@ test("an organization's key acts for the organization, not for a person", async 
   const as = (method: string, path: string, body?: unknown) => double.api(method, path, body, secret);
   expect((await as("GET", "/auth")).body).toEqual({ account_id: orgId, auth_method: "api_key_org" });
   expect((await double.api("GET", "/auth")).body.auth_method).toBe("api_key_user");
-  expect((await as("GET", "/users/me/organizations")).body.organizations.map(({ id }: any) => id)).toEqual([
+  expect((await as("GET", "/users/me/organizations")).body.organizations.map(({ id }) => id)).toEqual([
     orgId,
   ]);
   const made = await as("POST", "/projects", { project: {} });
@@ -116,9 +117,7 @@ test("a project key gives access to its project only", async () => {
   const as = (method: string, url: string, sent?: unknown) => double.api(method, url, sent, secret);
   expect((await as("GET", "/auth")).body.auth_method).toBe("api_key_org");
   for (const query of ["", `?org_id=${orgId}`]) {
-    expect((await as("GET", `/projects${query}`)).body.projects.map(({ id }: any) => id)).toEqual([
-      projectId,
-    ]);
+    expect((await as("GET", `/projects${query}`)).body.projects.map(({ id }) => id)).toEqual([projectId]);
   }
   expect((await as("PATCH", `/projects/${projectId}`, { project: { name: "n" } })).status).toBe(200);
   expect((await as("POST", `${path}/restart`)).status).toBe(200);

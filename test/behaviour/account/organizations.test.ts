@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
-import { createFileDouble } from "../../support/file-double.ts";
+import type { ApiResponse, Rejection } from "../../support/answers/api-response.ts";
+import { createAccount, worldState } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { createFileDouble } from "../../support/double/file-double.ts";
 
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 
@@ -26,7 +27,7 @@ async function createMember(double: Double, role: string, email = `${role}@stand
   };
 }
 
-const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse<Rejection>) => [status, body.code];
 
 test("an account is the first member and an admin of its organization", async () => {
   const double = await createDouble();
@@ -57,7 +58,7 @@ test("an invited account joins at once, matched by email ignoring case; a second
   const { invitations } = (await double.api("GET", `/organizations/${orgId}/invitations`)).body;
   expect(invitations).toMatchObject([{ email: "member@standin.example", role: "member", org_id: orgId }]);
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
-  expect(organizations.map(({ id }: any) => id)).toEqual([await organizationOf(double, key), orgId]);
+  expect(organizations.map(({ id }) => id)).toEqual([await organizationOf(double, key), orgId]);
   const before = await worldState(double);
   for (const emails of [
     ["MEMBER@standin.example"],
@@ -73,7 +74,7 @@ test("an invited account joins at once, matched by email ignoring case; a second
   expect(await worldState(double)).toBe(before);
   expect(
     (await double.api("GET", `/organizations/${orgId}/members`)).body.members.map(
-      ({ member }: any) => member.user_id,
+      ({ member }) => member.user_id,
     ),
   ).toContain(accountId);
 });
@@ -115,9 +116,7 @@ test("members see the projects of the organization that they name, and act under
     invitations: [{ email: "free@standin.example", role: "member" }],
   });
   const list = async (query: string) =>
-    (await double.api("GET", `/projects${query}`, undefined, stranger.key)).body.projects.map(
-      ({ id }: any) => id,
-    );
+    (await double.api("GET", `/projects${query}`, undefined, stranger.key)).body.projects.map(({ id }) => id);
   expect(await list("")).toEqual([]);
   expect(await list(`?org_id=${orgId}`)).toEqual([projectId]);
   const update = { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 } };
@@ -183,9 +182,7 @@ test("a collaborator sees the organization and only its shared projects", async 
   const other = await createProject(double);
   const { key, orgId } = await createMember(double, "collaborator");
   const list = async () =>
-    (await double.api("GET", `/projects?org_id=${orgId}`, undefined, key)).body.projects.map(
-      ({ id }: any) => id,
-    );
+    (await double.api("GET", `/projects?org_id=${orgId}`, undefined, key)).body.projects.map(({ id }) => id);
   expect((await double.api("GET", `/organizations/${orgId}`, undefined, key)).status).toBe(200);
   expect(await list()).toEqual([]);
   expect((await double.api("GET", `/projects/${projectId}`, undefined, key)).status).toBe(404);
@@ -194,10 +191,10 @@ test("a collaborator sees the organization and only its shared projects", async 
     (await double.api("GET", `/consumption_history/${path}?${window}${more}`, undefined, key)).body;
   const metrics = "&metrics=compute_unit_seconds";
   const consumed = async () => [
-    (await consumption("projects")).projects.map((one: any) => one.project_id),
-    (await consumption("v2/projects", metrics)).projects.map((one: any) => one.project_id),
+    (await consumption("projects")).projects.map((one) => one.project_id),
+    (await consumption("v2/projects", metrics)).projects.map((one) => one.project_id),
     (await consumption("v2/branches", `${metrics}&project_ids=${projectId},${other.projectId}`)).branches.map(
-      (one: any) => one.project_id,
+      (one) => one.project_id,
     ),
   ];
   expect(await consumed()).toEqual([[], [], []]);
@@ -256,7 +253,7 @@ test("a member cursor is valid only for its organization and its order", async (
   expect(await statusOf(`${list}?`)).toBe(200);
   expect(await statusOf(`${list}?sort_by=role&`)).toBe(400);
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
-  const other = organizations.find(({ id }: any) => id !== orgId).id;
+  const other = organizations.find(({ id }) => id !== orgId).id;
   expect(await statusOf(`/organizations/${other}/members?`)).toBe(400);
 });
 
@@ -274,9 +271,7 @@ test("pages of members list each member once, for every sort key and direction",
     for (let cursor = ""; ; ) {
       const { body } = await double.api("GET", `/organizations/${orgId}/members?limit=2${query}${cursor}`);
       names.push(
-        ...body.members.map(({ user, member }: any) =>
-          member.user_id === me.id ? "me" : user.email.slice(0, 1),
-        ),
+        ...body.members.map(({ user, member }) => (member.user_id === me.id ? "me" : user.email.slice(0, 1))),
       );
       if (body.pagination.next === undefined) return names;
       cursor = `&cursor=${body.pagination.next}`;
@@ -330,8 +325,7 @@ test("members, invitations and spending limits survive a restart and a reset; pr
   await stored.reopen();
   expect(await worldState(stored.double())).toBe(before);
   await stored.double().sim("POST", "/reset");
-  const kinds = async () =>
-    (await stored.double().sim("GET", "/state")).body.records.map(({ kind }: any) => kind);
+  const kinds = async () => (await stored.double().sim("GET", "/state")).body.records.map(({ kind }) => kind);
   expect(await kinds()).toEqual(["invitation", "member", "spendingLimit"]);
   expect((await stored.double().api("GET", `/organizations/${orgId}`, undefined, key)).status).toBe(200);
   expect((await stored.double().sim("GET", "/invariants")).body).toMatchObject({ ok: true });

@@ -5,8 +5,8 @@ import {
   createAccount,
   createBranch,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 async function createFree() {
   const double = await createDouble();

@@ -1,13 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, createBranch, worldState } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { createFileDouble } from "../../support/file-double.ts";
-import { loadPublicDocument } from "../../support/public-document.ts";
+import type { ApiResponse, Rejection } from "../../support/answers/api-response.ts";
+import { loadPublicDocument } from "../../support/document/public-document.ts";
+import { createAccount, createBranch, worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { createFileDouble } from "../../support/double/file-double.ts";
 
 const document = loadPublicDocument();
-const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse<Rejection>) => [status, body.code];
 const idsOf = async (double: Double, key?: string, query = "") =>
-  (await double.api("GET", `/projects${query}`, undefined, key)).body.projects.map(({ id }: any) => id);
+  (await double.api("GET", `/projects${query}`, undefined, key)).body.projects.map(({ id }) => id);
 
 async function organizationOf(double: Double, key?: string): Promise<string> {
   return (await double.api("GET", "/users/me/organizations", undefined, key)).body.organizations[0].id;
@@ -140,10 +141,9 @@ test("an account whose plan does not allow the content of the project gets 406 w
   const before = await worldState(double);
   const { status, body } = await double.api("PUT", request, undefined, key);
   expect(status).toBe(406);
-  expect(body.reasons.map(({ code }: any) => code)).toEqual([
-    "PROJECTS_LIMIT_EXCEEDED",
-    "PLAN_LIMIT_EXCEEDED",
-  ]);
+  expect(body).toMatchObject({
+    reasons: [{ code: "PROJECTS_LIMIT_EXCEEDED" }, { code: "PLAN_LIMIT_EXCEEDED" }],
+  });
   expect(document.answerFaults("acceptProjectTransferRequest", status, body)).toEqual([]);
   expect(await worldState(double)).toBe(before);
 });
@@ -185,7 +185,7 @@ test("a transfer ends a project's keys, VPC restrictions and transfer requests, 
   });
   expect(await idsOf(double, guest.key, "/shared")).toEqual([projectId]);
   const { records } = (await double.sim("GET", "/state")).body;
-  expect(records.map(({ kind }: any) => kind)).toEqual(["organizationVpcEndpoint", "projectPermission"]);
+  expect(records.map(({ kind }) => kind)).toEqual(["organizationVpcEndpoint", "projectPermission"]);
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 

@@ -5,8 +5,8 @@ import {
   describeOperations,
   suspendCompute,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double, START } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double, START } from "../../support/double/double.ts";
 
 // The clock is at 00:00:10 when these tests begin.
 
@@ -32,7 +32,7 @@ async function databasesOf(double: Double, branchPath: string): Promise<string[]
   );
 }
 
-async function branchAt(double: Double, branchPath: string): Promise<any> {
+async function branchAt(double: Double, branchPath: string) {
   return (await double.api("GET", branchPath)).body.branch;
 }
 

@@ -1,16 +1,16 @@
 import { readdirSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { DAY } from "../../../src/kernel/time.ts";
-import { recordActivity, worldState } from "../../support/compute.ts";
-import { createProject, type Double } from "../../support/double.ts";
+import { recordActivity, worldState } from "../../support/double/compute.ts";
+import { createProject, type Double } from "../../support/double/double.ts";
 import {
   clockOf,
   createBusyWorld,
   createTestDouble,
   forkWorld,
   fullState,
-} from "../../support/history-requests.ts";
-import { STORAGE_KINDS } from "../../support/storage-double.ts";
+} from "../../support/double/history-requests.ts";
+import { STORAGE_KINDS } from "../../support/double/storage-double.ts";
 
 const keep = ({ sim }: Pick<Double, "sim">, name: unknown) => sim("POST", "/snapshots", { name });
 const restore = ({ sim }: Pick<Double, "sim">, name: string) => sim("POST", `/snapshots/${name}/restore`);
@@ -168,20 +168,18 @@ test.each(STORAGE_KINDS)(
     await keep(double, "other");
     await createProject(double);
     const precious = await historyOf(double);
-    const seqs = new Map((await listOf(double)).map(({ name, seq }: any) => [name, seq]));
+    const seqs = new Map((await listOf(double)).map(({ name, seq }) => [name, seq]));
     const responses = await Promise.all([restore(double, "one"), restore(double, "other")]);
     expect(responses.map(({ status }) => status)).toEqual([200, 200]);
     const formers: string[] = responses.map(({ body }) => body.former_kept_as);
     expect(new Set(formers).size).toBe(2);
     const list = await listOf(double);
-    expect(list.filter(({ name }: any) => formers.includes(name)).map(({ seq }: any) => seq)).toContain(
-      precious.seq,
-    );
+    expect(list.filter(({ name }) => formers.includes(name)).map(({ seq }) => seq)).toContain(precious.seq);
     // The order of the two is not determined.
     expect([seqs.get("one"), seqs.get("other")]).toContain((await historyOf(double)).seq);
     await restore(
       double,
-      list.find(({ seq, kind: its }: any) => its === "automatic" && seq === precious.seq).name,
+      list.find(({ seq, kind: its }) => its === "automatic" && seq === precious.seq).name,
     );
     expect((await double.api("GET", "/projects")).body.projects).toHaveLength(2);
   },
@@ -302,7 +300,7 @@ test.each(STORAGE_KINDS)("%s: the name of a deleted snapshot is free", async (ki
   await keep(double, "kept");
   await keep(double, "other");
   expect((await double.sim("DELETE", "/snapshots/kept")).body).toEqual({ name: "kept", deleted: true });
-  expect((await listOf(double)).map(({ name }: any) => name)).toEqual(["other"]);
+  expect((await listOf(double)).map(({ name }) => name)).toEqual(["other"]);
   expect((await double.sim("DELETE", "/snapshots/kept")).status).toBe(404);
   if (kind === "in files")
     expect(readdirSync(`${kept.directory}/snapshots/default`)).toEqual(["other.sqlite"]);
@@ -320,7 +318,7 @@ test.each(STORAGE_KINDS)("%s: snapshots are listed oldest first", async (kind) =
     // The next snapshot must have a later wall-clock time.
     await vi.waitUntil(() => Date.now() > Date.parse(created_at) + 10);
   }
-  expect((await listOf(double)).map(({ name }: any) => name)).toEqual(["c", "a", "b"]);
+  expect((await listOf(double)).map(({ name }) => name)).toEqual(["c", "a", "b"]);
 });
 
 test.each(STORAGE_KINDS)(
@@ -331,7 +329,7 @@ test.each(STORAGE_KINDS)(
     const { created_at } = (await keep(double, "kept")).body.snapshot;
     await vi.waitUntil(() => Date.now() > Date.parse(created_at) + 50);
     const { former_kept_as } = (await restore(double, "kept")).body;
-    expect((await listOf(double)).map(({ name }: any) => name)).toEqual(["kept", former_kept_as]);
+    expect((await listOf(double)).map(({ name }) => name)).toEqual(["kept", former_kept_as]);
   },
 );
 
@@ -419,9 +417,11 @@ test.each(STORAGE_KINDS)(
     expect(restored?.status).toBe(200);
     expect(responses.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
     // Everything answered with 201 is in the restored world or in the snapshot of the previous one.
-    const written = responses.flatMap(({ status, body }) => (status === 201 ? [body.project.name] : []));
+    const written = responses.flatMap(({ status, body }) =>
+      status === 201 && "project" in body ? [body.project.name] : [],
+    );
     const projects = async () =>
-      (await double.api("GET", "/projects?limit=100")).body.projects.map(({ name }: any) => name);
+      (await double.api("GET", "/projects?limit=100")).body.projects.map(({ name }) => name);
     const after = await projects();
     await restore(double, restored?.body.former_kept_as);
     const before = await projects();

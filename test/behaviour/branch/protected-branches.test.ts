@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 async function createShop(): Promise<{ double: Double; projectId: string; mainId: string; path: string }> {
   const double = await createDouble();

@@ -7,8 +7,8 @@ import {
   describeOperations,
   endpointAt,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 // Deleted resources can be recovered for 7 days: hidden until then, purged at the end (inclusive).
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ApiResponse } from "../../support/answers/api-response.ts";
 import {
   computeState,
   createBranch,
@@ -6,8 +7,8 @@ import {
   suspendCompute,
   updateCompute,
   worldState,
-} from "../../support/compute.ts";
-import { type ApiResponse, createDouble, createProject, type Double } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 async function createShop(project: Record<string, unknown> = {}) {
   const double = await createDouble();

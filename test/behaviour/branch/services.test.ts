@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createBranch, worldState } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { createFileDouble } from "../../support/file-double.ts";
-import { createStorageDouble } from "../../support/storage-double.ts";
+import { createBranch, worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { createFileDouble } from "../../support/double/file-double.ts";
+import { createStorageDouble } from "../../support/double/storage-double.ts";
 
 // Services of a branch are recorded: stored, journaled and deleted like everything else.
 
@@ -20,14 +20,13 @@ const CREDENTIAL = { principal_type: "user", scopes: ["storage:read"] };
 
 type Place = { readonly projectId: string; readonly branchId: string };
 
-async function call(
-  double: Double,
-  { projectId, branchId }: Place,
-  route: string,
-  body?: unknown,
-): Promise<any> {
+async function call(double: Double, { projectId, branchId }: Place, route: string, body?: unknown) {
   const [method = "", path = ""] = route.split(" ");
-  const answer = await double.api(method, `/projects/${projectId}/branches/${branchId}${path}`, body);
+  const answer = await double.api(
+    method,
+    `/projects/${projectId}/branches/${branchId}${path}` as string,
+    body,
+  );
   if (answer.status >= 300) throw new Error(`${route}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 }

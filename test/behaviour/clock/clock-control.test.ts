@@ -5,8 +5,8 @@ import {
   recordActivity,
   updateCompute,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const clockOf = async (double: Double) => (await double.sim("GET", "/clock")).body;
 const advance = (double: Double, body: unknown) => double.sim("POST", "/clock/advance", body);
@@ -64,7 +64,7 @@ test("all due work runs in order, each piece at its own instant", async () => {
   const double = await createDouble();
   await startProject(double);
   const { body } = await advance(double, { by: "1h" });
-  expect(body.events.map(({ at, type }: any) => `${at.slice(11, 19)} ${type}`)).toEqual([
+  expect(body.events.map(({ at, type }) => `${at.slice(11, 19)} ${type}`)).toEqual([
     "00:00:01 OperationFinished",
     "00:00:01 BranchBecameReady",
     "00:00:01 OperationStarted",
@@ -192,10 +192,10 @@ test("a long list of events is capped, and next_since continues it", async () =>
   expect(body.next_since).toBe(body.events.at(-1).seq);
   const rest = (await double.sim("GET", `/events?since=${body.next_since}`)).body.events;
   expect(rest[0].seq).toBe(body.next_since + 1);
-  const sequence = [...body.events, ...rest].map(({ seq }: any) => seq);
-  expect(sequence).toEqual(sequence.map((_, index) => sequence[0] + index));
-  expect([...body.events, ...rest].map(({ at }: any) => at)).toEqual(
-    [...body.events, ...rest].map(({ at }: any) => at).sort(),
+  const sequence = [...body.events, ...rest].map(({ seq }) => seq);
+  expect(sequence).toEqual(sequence.map((_, index) => (sequence[0] ?? 0) + index));
+  expect([...body.events, ...rest].map(({ at }) => at)).toEqual(
+    [...body.events, ...rest].map(({ at }) => at).sort(),
   );
   expect(await computeState(double, path)).toBe("idle");
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { END_OF_TIME } from "../../../src/kernel/time.ts";
 import { type ClockState, WorldClock } from "../../../src/simulation/world-clock.ts";
-import { computeState, computeStats, recordActivity } from "../../support/compute.ts";
-import { createDouble, createProject, type Double, START } from "../../support/double.ts";
-import { TestHost } from "../../support/test-host.ts";
+import { computeState, computeStats, recordActivity } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double, START } from "../../support/double/double.ts";
+import { TestHost } from "../../support/double/test-host.ts";
 
 const YEAR = 365 * 86_400_000;
 

@@ -6,8 +6,8 @@ import {
   recordActivity,
   suspendCompute,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const tell = (double: Double, body: unknown) => double.sim("POST", "/activity", body);
 
@@ -69,9 +69,7 @@ test("history stores every given field and no others", async () => {
     blocks: { hits: 10, misses: 2, writes: 1 },
   };
   const lastRecorded = async () =>
-    (await double.sim("GET", "/events")).body.events.findLast(
-      (event: any) => event.type === "ActivityRecorded",
-    );
+    (await double.sim("GET", "/events")).body.events.findLast((event) => event.type === "ActivityRecorded");
   await recordActivity(double, endpointId, reported);
   expect((await lastRecorded()).activity).toEqual(reported);
   await recordActivity(double, endpointId);
@@ -88,12 +86,7 @@ test("an array of activities is processed in order, with one answer", async () =
     { endpoint_id: endpointId, kind: "disconnect", connection_id: "a" },
     { endpoint_id: endpointId, kind: "disconnect", connection_id: "a" },
   ]);
-  expect(body.activities.map(({ outcome }: any) => outcome)).toEqual([
-    "served",
-    "refused",
-    "served",
-    "refused",
-  ]);
+  expect(body.activities.map(({ outcome }) => outcome)).toEqual(["served", "refused", "served", "refused"]);
 });
 
 test("a transaction keeps the compute active for its duration or, without one, until its connection closes", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addReading } from "../../../src/platform/rules/compute/autoscaling/load-readings.ts";
-import { computeStats, endpointAt, recordActivity, suspendCompute } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { computeStats, endpointAt, recordActivity, suspendCompute } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const SCALED = { autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 4 };
 
@@ -167,7 +167,7 @@ test("changing the limits after a load has ended does not resize in the past", a
 test("cpu_used_sec is the sum of compute units times active seconds, through every change of size", async () => {
   const { double, projectId, endpointId } = await createScaled();
   const used = async () =>
-    (await double.api("GET", "/projects")).body.projects.find((project: any) => project.id === projectId)
+    (await double.api("GET", "/projects")).body.projects.find((project) => project.id === projectId)
       .cpu_used_sec;
   // Active since 6 s before: readings follow in 4 s, 9 s and so on.
   expect(await used()).toBe(3);

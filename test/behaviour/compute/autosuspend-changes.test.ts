@@ -6,8 +6,8 @@ import {
   endpointAt,
   recordActivity,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const setDelay = (double: Double, path: string, seconds: unknown, key?: string) =>
   double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: seconds } }, key);
@@ -99,7 +99,7 @@ test("a shorter delay that has already passed suspends the compute now, not in t
     suspended_at: `${now.slice(0, 19)}Z`,
   });
   const { events } = (await double.sim("GET", `/events?since=${since}`)).body;
-  expect(events.map((event: any) => event.at)).toEqual(events.map(() => now));
+  expect(events.map((event) => event.at)).toEqual(events.map(() => now));
 });
 
 test("a shorter delay does not reduce the usage until now", async () => {
@@ -124,7 +124,7 @@ test("no event after a shortened delay has an earlier instant", async () => {
   await setDelay(double, path, 60);
   await double.advance("10m");
   const { events } = (await double.sim("GET", "/events")).body;
-  const instants = events.map((event: any) => event.at);
+  const instants = events.map((event) => event.at);
   expect(instants).toEqual([...instants].sort());
 });
 

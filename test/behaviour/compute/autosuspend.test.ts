@@ -8,8 +8,8 @@ import {
   operationsOf,
   recordActivity,
   suspendCompute,
-} from "../../support/compute.ts";
-import { createDouble, createProject, START } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, START } from "../../support/double/double.ts";
 
 /** Creating the timeline takes one second, the start of the compute three. */
 const ACTIVE_SINCE = START + 4_000;
@@ -157,7 +157,7 @@ test("an arrival exactly at the deadline keeps the compute active; one a millise
   });
   await recordActivity(double, endpointId, { at: iso(deadline + 300_001) });
   const { body } = await double.sim("POST", "/clock/advance", { to: iso(deadline + 300_001) });
-  expect(body.events.find((event: any) => event.type === "ActivityRecorded").waited_ms).toBe(3_000);
+  expect(body.events.find((event) => event.type === "ActivityRecorded").waited_ms).toBe(3_000);
 });
 
 test("an autosuspend is recorded as a suspend_compute operation that locks nothing", async () => {

@@ -7,8 +7,8 @@ import {
   EMPTY_CACHE,
   hitRatio,
 } from "../../../src/platform/model/cache.ts";
-import { computeStats, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { computeStats, recordActivity, suspendCompute, updateCompute } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const cacheOf = async (double: Double, endpointId: string) => (await computeStats(double, endpointId)).cache;
 

@@ -5,12 +5,12 @@ import {
   recordActivity,
   suspendCompute,
   updateCompute,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const outcomesOf = async (double: Double, activities: readonly Record<string, unknown>[]) => {
   const { body } = await double.sim("POST", "/activity", activities);
-  return body.activities.map((activity: any) => activity.outcome) as string[];
+  return body.activities.map((activity) => activity.outcome) as string[];
 };
 
 const connects = (endpointId: string, count: number, fields = {}) =>

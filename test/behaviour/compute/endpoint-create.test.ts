@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createBranch, describeOperations, worldState } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createBranch, describeOperations, worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 

@@ -5,8 +5,8 @@ import {
   endpointAt,
   recordActivity,
   suspendCompute,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 test("deleting a compute returns it without pending_state and without operations", async () => {
   const double = await createDouble();

@@ -7,8 +7,8 @@ import {
   recordActivity,
   suspendCompute,
   updateCompute,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 async function createDisabled() {
   const double = await createDouble();
@@ -68,12 +68,6 @@ test.each(["start", "restart"])("a %s call does not start a disabled compute", a
   const { double, path } = await createDisabled();
   const { status, body } = await double.api("POST", `${path}/${verb}`);
   expect([status, body.code]).toEqual([422, "ENDPOINT_DISABLED"]);
-});
-
-test("suspending a disabled compute does nothing", async () => {
-  const { double, path } = await createDisabled();
-  const { status, body } = await double.api("POST", `${path}/suspend`);
-  expect([status, body.operations]).toEqual([200, []]);
 });
 
 test("an enabled compute starts with the next client, not when it is enabled", async () => {

@@ -7,8 +7,8 @@ import {
   endpointAt,
   recordActivity,
   suspendCompute,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 test("a restart drops all connections, and the compute is active again", async () => {
   const double = await createDouble();

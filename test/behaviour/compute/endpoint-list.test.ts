@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createBranch, endpointAt, recordActivity, suspendCompute } from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+import { createBranch, endpointAt, recordActivity, suspendCompute } from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 const FIELDS = [
   "id",
@@ -41,7 +41,7 @@ test("the list holds all computes of the project and no other, oldest first", as
   const two = await createBranch(double, projectId, [{ type: "read_only" }]);
   await createProject(double);
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
-  expect(endpoints.map((endpoint: any) => endpoint.id)).toEqual([
+  expect(endpoints.map((endpoint) => endpoint.id)).toEqual([
     endpointId,
     ...one.endpointIds,
     ...two.endpointIds,
@@ -55,7 +55,7 @@ test("the list keeps its order when a compute changes or moves", async () => {
   await double.api("PATCH", path, { endpoint: { branch_id: branchId } });
   await double.advance("10s");
   const ids = async (list: string) =>
-    (await double.api("GET", list)).body.endpoints.map((endpoint: any) => endpoint.id);
+    (await double.api("GET", list)).body.endpoints.map((endpoint) => endpoint.id);
   expect(await ids(`/projects/${projectId}/endpoints`)).toEqual([endpointId, ...endpointIds]);
   expect(await ids(`/projects/${projectId}/branches/${branchId}/endpoints`)).toEqual([
     endpointId,
@@ -68,7 +68,7 @@ test("the list of a branch holds its computes only", async () => {
   const { projectId, branchId, endpointId } = await createProject(double);
   const { branchId: bare } = await createBranch(double, projectId);
   const list = (id: string) => double.api("GET", `/projects/${projectId}/branches/${id}/endpoints`);
-  expect((await list(branchId)).body.endpoints.map((endpoint: any) => endpoint.id)).toEqual([endpointId]);
+  expect((await list(branchId)).body.endpoints.map((endpoint) => endpoint.id)).toEqual([endpointId]);
   expect((await list(bare)).body).toEqual({ endpoints: [] });
   expect((await list("br-not-there-12345678")).body.code).toBe("BRANCH_NOT_FOUND");
 });

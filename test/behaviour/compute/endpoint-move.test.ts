@@ -8,8 +8,8 @@ import {
   recordActivity,
   suspendCompute,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 async function createTwoBranches() {
   const double = await createDouble();

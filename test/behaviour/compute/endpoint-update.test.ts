@@ -8,8 +8,8 @@ import {
   recordActivity,
   suspendCompute,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 const RESTARTING: readonly (readonly [string, Record<string, unknown>])[] = [
   ["a fixed size", { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }],

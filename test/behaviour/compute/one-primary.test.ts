@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
-import { createBranch, worldState } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createBranch, worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const create = (double: Double, projectId: string, branch_id: string, type: string, more = {}) =>
   double.api("POST", `/projects/${projectId}/endpoints`, { endpoint: { branch_id, type, ...more } });
 
 async function primariesOf(double: Double, projectId: string, branchId: string): Promise<number> {
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
-  return endpoints.filter(
-    (endpoint: any) => endpoint.branch_id === branchId && endpoint.type === "read_write",
-  ).length;
+  return endpoints.filter((endpoint) => endpoint.branch_id === branchId && endpoint.type === "read_write")
+    .length;
 }
 
 test("a second primary on a branch gets 409, with the message that public clients look for, and changes nothing", async () => {

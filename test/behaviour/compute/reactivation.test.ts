@@ -8,8 +8,8 @@ import {
   recordActivity,
   suspendCompute,
   updateCompute,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double, type DoubleOptions } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double, type DoubleOptions } from "../../support/double/double.ts";
 
 async function createSleeping(options: DoubleOptions = {}) {
   const double = await createDouble(options);

@@ -7,8 +7,8 @@ import {
   recordActivity,
   suspendCompute,
   updateCompute,
-} from "../../support/compute.ts";
-import { createDouble, createProject, START } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, START } from "../../support/double/double.ts";
 
 /** The world begins on a Thursday, the day of releases. */
 const FIRST = String(releaseAt(START));

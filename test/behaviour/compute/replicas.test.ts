@@ -8,8 +8,8 @@ import {
   recordActivity,
   suspendCompute,
   worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 test("a branch has any number of read replicas on a paid plan", async () => {
   const double = await createDouble({ operations: "immediate" });

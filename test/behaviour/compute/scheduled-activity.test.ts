@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { AnsweredEvent } from "../../support/answers/control-answers.ts";
 import {
   computeState,
   computeStats,
@@ -6,11 +7,11 @@ import {
   recordActivity,
   suspendCompute,
   updateCompute,
-  worldState,
-} from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
-const recordedOf = (events: readonly any[]) => events.filter(({ type }) => type === "ActivityRecorded");
+const recordedOf = (events: readonly AnsweredEvent[]) =>
+  events.filter(({ type }) => type === "ActivityRecorded");
 const scheduledIn = async (double: Double) => (await double.sim("GET", "/state")).body.scheduled_activities;
 
 test("scheduled activity arrives at its instant and starts the compute then", async () => {
@@ -138,15 +139,4 @@ test("scheduled activity does not postpone an autosuspend before it arrives", as
   await recordActivity(double, endpointId, { at: "2026-01-01T00:20:00Z" });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:05:04Z" });
   expect(await computeState(double, path)).toBe("idle");
-});
-
-test("scheduling activity for an unknown compute gets 404", async () => {
-  const double = await createDouble();
-  const before = await worldState(double);
-  const { status } = await double.sim("POST", "/activity", {
-    endpoint_id: "ep-not-there-12345678",
-    at: "2026-02-01T00:00:00Z",
-  });
-  expect(status).toBe(404);
-  expect(await worldState(double)).toBe(before);
 });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { PLANS } from "../../../src/platform/catalog/plan.ts";
 import { computeResources, maxConnections, resolveSizeRange } from "../../../src/platform/catalog/sizes.ts";
-import { computeStats, createBranch, worldState } from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+import { computeStats, createBranch, worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 const profile = PROFILES["2024"];
 

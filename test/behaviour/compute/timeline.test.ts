@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { createDouble, createProject, START } from "../../support/double.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { createDouble, createProject, START } from "../../support/double/double.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 type Span = { since_ms: number; until_ms: number; state: string; size_cu: number; active_share?: number };
 
@@ -111,11 +111,11 @@ test("faults and restarts are marks, and operations of other kinds are listed", 
   expect(fault.status).toBe(200);
   await double.api("GET", "/projects");
   const { marks, operations } = await timeline();
-  expect(marks.map(({ kind, name }: any) => [kind, name])).toEqual([
+  expect(marks.map(({ kind, name }) => [kind, name])).toEqual([
     ["restart", null],
     ["fault", "limited"],
   ]);
-  expect(operations.map(({ action }: any) => action)).toContain("create_timeline");
+  expect(operations.map(({ action }) => action)).toContain("create_timeline");
   expect(operations.at(-1)).toMatchObject({ project_id: projectId, endpoint_id: endpointId, until: null });
 });
 
@@ -208,14 +208,14 @@ test("a long history is read in several requests, and is complete at the end", a
     const { body: first } = await double.sim("GET", query);
     expect(first.read.seq).toBeLessThan(first.read.of);
     const [lane] = first.endpoints;
-    expect(Math.max(...lane.arrivals.map(({ at_ms }: any) => at_ms))).toBeLessThanOrEqual(
+    expect(Math.max(...lane.arrivals.map(({ at_ms }) => at_ms))).toBeLessThanOrEqual(
       Date.parse(first.read.at) - START,
     );
     let last = first;
     for (let requests = 1; last.read !== undefined && requests < 10; requests += 1)
       last = (await double.sim("GET", query)).body;
     expect(last.read).toBeUndefined();
-    const counts: number[] = last.endpoints[0].arrivals.map(({ count }: any) => count);
+    const counts: number[] = last.endpoints[0].arrivals.map(({ count }) => count);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(ARRIVALS);
   } finally {
     await double.close();

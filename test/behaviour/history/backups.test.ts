@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { MemoryWorldStorage } from "../../../src/worlds/memory-world-storage.ts";
-import { worldState } from "../../support/compute.ts";
-import { createProject, type Double } from "../../support/double.ts";
-import { createTestDouble } from "../../support/history-requests.ts";
-import { STORAGE_KINDS, type StorageKind } from "../../support/storage-double.ts";
+import { worldState } from "../../support/double/compute.ts";
+import { createProject, type Double } from "../../support/double/double.ts";
+import { createTestDouble } from "../../support/double/history-requests.ts";
+import { STORAGE_KINDS, type StorageKind } from "../../support/double/storage-double.ts";
 
 const listOf = async ({ sim }: Pick<Double, "sim">) => (await sim("GET", "/snapshots")).body.snapshots;
 
@@ -63,8 +63,8 @@ test.each(STORAGE_KINDS)(
     }
     await double.sim("POST", "/snapshots/mine/restore");
     const list = await listOf(double);
-    expect(list.map(({ kind: its }: any) => its)).toEqual(["manual", "backup", "backup", "automatic"]);
-    expect(list.slice(1, 3).map(({ seq }: any) => seq)).toEqual(seqs.slice(-2));
+    expect(list.map(({ kind: its }) => its)).toEqual(["manual", "backup", "backup", "automatic"]);
+    expect(list.slice(1, 3).map(({ seq }) => seq)).toEqual(seqs.slice(-2));
   },
 );
 

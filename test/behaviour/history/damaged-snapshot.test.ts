@@ -1,9 +1,9 @@
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, test } from "vitest";
-import { worldState } from "../../support/compute.ts";
-import { createProject, type Double } from "../../support/double.ts";
-import { createTestDouble } from "../../support/history-requests.ts";
+import { worldState } from "../../support/double/compute.ts";
+import { createProject, type Double } from "../../support/double/double.ts";
+import { createTestDouble } from "../../support/double/history-requests.ts";
 
 const listOf = async ({ sim }: Pick<Double, "sim">) => (await sim("GET", "/snapshots")).body.snapshots;
 
@@ -63,10 +63,9 @@ test.each(Object.keys(DAMAGES))(
     damage(`${kept.directory}/snapshots/default/kept.sqlite`);
     const [state, { history }] = [await worldState(double), (await double.sim("GET", "/health")).body];
     const list = await listOf(double);
-    expect(list.map((snapshot: any) => snapshot.name).sort()).toEqual(["kept", "sound"]);
-    if (shows !== undefined)
-      expect(list.find((snapshot: any) => snapshot.name === "kept").error).toMatch(shows);
-    expect(list.find((snapshot: any) => snapshot.name === "sound")).not.toHaveProperty("error");
+    expect(list.map((snapshot) => snapshot.name).sort()).toEqual(["kept", "sound"]);
+    if (shows !== undefined) expect(list.find((snapshot) => snapshot.name === "kept").error).toMatch(shows);
+    expect(list.find((snapshot) => snapshot.name === "sound")).not.toHaveProperty("error");
 
     const refused = await double.sim("POST", "/snapshots/kept/restore");
     expect([refused.status, refused.body.code]).toEqual([503, "STORE_UNAVAILABLE"]);
@@ -122,7 +121,7 @@ test("a snapshot file copied from elsewhere is listed as a snapshot of this worl
   const folder = `${kept.directory}/snapshots/default`;
   copyFileSync(`${folder}/kept.sqlite`, `${folder}/brought.sqlite`);
   await double.advance("1h");
-  expect((await listOf(double)).map(({ name }: any) => name).sort()).toEqual(["brought", "kept"]);
+  expect((await listOf(double)).map(({ name }) => name).sort()).toEqual(["brought", "kept"]);
   expect((await double.sim("POST", "/snapshots/brought/restore")).status).toBe(200);
   expect(await worldState(double)).toBe(state);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { explain, explanationAbout, explanationLines } from "../../support/explanation.ts";
+import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { explain, explanationAbout, explanationLines } from "../../support/double/explanation.ts";
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const ACCEPTED = "changes: changes are accepted: its project has no unfinished operations []";
@@ -126,10 +126,10 @@ test("the proof of a long query is its own event, not that of a later short quer
   await double.advance("1s");
   await recordActivity(double, endpointId, { source: "ping" });
   const { reasons, events } = (await explain(double, endpointId)).body;
-  const suspends = reasons.find(({ about }: any) => about === "suspend");
+  const suspends = reasons.find(({ about }) => about === "suspend");
   expect(suspends.text).toContain(`a query runs until ${at("00:01:10.000")}`);
-  const proof = events.filter(({ seq }: any) => suspends.events.includes(seq));
-  expect(proof.map(({ activity }: any) => activity?.source)).toContain("report");
+  const proof = events.filter(({ seq }) => suspends.events.includes(seq));
+  expect(proof.map(({ activity }) => activity?.source)).toContain("report");
 });
 
 test("the proof for a compute unused since its start is that start, not earlier activity", async () => {
@@ -156,7 +156,7 @@ test("an always-on compute: explains which setting keeps it active", async () =>
   await updateCompute(double, path, { name: "renamed" });
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(`${never} [ComputeUpdated]`);
   const { events } = (await explain(double, endpointId)).body;
-  expect(events.filter(({ type }: any) => type === "ComputeUpdated")).toMatchObject([
+  expect(events.filter(({ type }) => type === "ComputeUpdated")).toMatchObject([
     { changes: { suspend_timeout_seconds: -1 } },
   ]);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { createBranch, recordActivity, suspendCompute } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { explain, explanationAbout, explanationLines } from "../../support/explanation.ts";
+import type { EndpointPath } from "../../support/double/compute.ts";
+import { createBranch, recordActivity, suspendCompute } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { explain, explanationAbout, explanationLines } from "../../support/double/explanation.ts";
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const ACCEPTED = "changes: changes are accepted: its project has no unfinished operations []";
@@ -12,7 +13,7 @@ test("a waiting operation names what it waits for, not what merely runs at the s
   const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
     endpoints: [{ type: "read_write" }, { type: "read_only" }],
   });
-  const [primary, replica] = body.endpoints.map(({ id }: any) => id);
+  const [primary, replica] = body.endpoints.map(({ id }) => id);
   for (const id of [primary, replica]) {
     expect(await explanationAbout(double, "pending", id)).toBe(
       `pending: start_compute of ${id} waits for create_branch of ${body.branch.id} [OperationScheduled]`,
@@ -41,7 +42,7 @@ type Locked = {
   readonly double: Double;
   readonly projectId: string;
   readonly branchId: string;
-  readonly path: string;
+  readonly path: EndpointPath;
   readonly endpointId: string;
 };
 const LOCKS: Readonly<Record<string, (scene: Locked) => Promise<unknown>>> = {
@@ -131,7 +132,7 @@ test("after the suspend timeout is shortened, the remaining time is 0, never neg
   await double.advance("4m");
   await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: 60 } });
   const { events } = (await double.sim("GET", "/events")).body;
-  const { seq } = events.find(({ type }: any) => type === "ComputeUpdated");
+  const { seq } = events.find(({ type }) => type === "ComputeUpdated");
   expect(await explanationAbout(double, "suspend", endpointId, seq)).not.toMatch(/in -/);
 });
 

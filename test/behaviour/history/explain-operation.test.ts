@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { explain, explanationLines } from "../../support/explanation.ts";
+import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { explain, explanationLines } from "../../support/double/explanation.ts";
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const newest = async (double: Double, projectId: string) =>
@@ -130,7 +130,7 @@ test("a cancelled operation, running or waiting: explains when and why", async (
   // The API shows the same status.
   const shown = (await double.api("GET", `${path.replace(/\/endpoints.*/, "")}/operations?limit=2`)).body
     .operations;
-  expect(shown.map(({ status }: any) => status)).toEqual(["cancelled", "cancelled"]);
+  expect(shown.map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
 });
 
 test("explains what the operations of a branch deletion waited for", async () => {
@@ -154,7 +154,7 @@ test("an operation of a whole project names the project", async () => {
   await suspendCompute(double, path);
   await double.api("DELETE", `/projects/${projectId}`);
   const { events } = (await double.sim("GET", "/events")).body;
-  const { operation } = events.findLast(({ type }: any) => type === "OperationScheduled");
+  const { operation } = events.findLast(({ type }) => type === "OperationScheduled");
   expect((await explanationLines(double, operation.id))[0]).toBe(
     `state: delete_timeline of the project was scheduled at ${at("00:00:20.000")}, by a request [ProjectDeleted, OperationScheduled]`,
   );

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
-import { createProject, type Double } from "../../support/double.ts";
-import { explain, explanationLines } from "../../support/explanation.ts";
-import { createTestDouble } from "../../support/history-requests.ts";
-import { STORAGE_KINDS } from "../../support/storage-double.ts";
+import type { EndpointPath } from "../../support/double/compute.ts";
+import { createBranch, recordActivity, suspendCompute, updateCompute } from "../../support/double/compute.ts";
+import { createProject, type Double } from "../../support/double/double.ts";
+import { explain, explanationLines } from "../../support/double/explanation.ts";
+import { createTestDouble } from "../../support/double/history-requests.ts";
+import { STORAGE_KINDS } from "../../support/double/storage-double.ts";
 
 /** Creates every case that can be explained; returns the ids of all objects that ever existed. */
 async function live(double: Double): Promise<string[]> {
@@ -28,7 +29,7 @@ async function live(double: Double): Promise<string[]> {
   await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "job" });
   await double.advance("10m");
   const { events } = (await double.sim("GET", "/events?limit=10000")).body;
-  return events.flatMap(({ compute, operation }: any) =>
+  return events.flatMap(({ compute, operation }) =>
     [compute?.id, operation?.id].filter((id) => id !== undefined),
   );
 }
@@ -44,14 +45,14 @@ test("explanations from a file equal those from memory at every point of history
   const explanationAt = async (double: Double, id: string, at: number) => {
     const { status, body } = await explain(double, id, at);
     const { request_id, ...rest } = body;
-    return { id, at, httpStatus: status, ...rest };
+    return { ...rest, asked: { id, at, status } };
   };
   let explained = 0;
   for (let at = 1; at <= seq; at += 3) {
     for (const id of ids) {
       const expected = await explanationAt(inMemory, id, at);
       expect(await explanationAt(inFiles, id, at)).toEqual(expected);
-      if (expected.httpStatus === 200) explained += 1;
+      if (expected.asked.status === 200) explained += 1;
     }
   }
   expect(explained).toBeGreaterThan(100);
@@ -82,7 +83,7 @@ const texts = (lines: readonly string[]) =>
 
 /** Computes whose reasons are in truncated history, and the calls that lead there. */
 const STATES: Readonly<
-  Record<string, (double: Double, endpointId: string, path: string) => Promise<unknown>>
+  Record<string, (double: Double, endpointId: string, path: EndpointPath) => Promise<unknown>>
 > = {
   "active, never used": async () => undefined,
   "active, used": (double, endpointId) => recordActivity(double, endpointId, { duration_ms: 60_000 }),

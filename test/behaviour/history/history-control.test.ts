@@ -1,8 +1,14 @@
 import { expect, test } from "vitest";
-import { recordActivity, worldState } from "../../support/compute.ts";
-import { createProject, type Double } from "../../support/double.ts";
-import { clockOf, createTestDouble, forkWorld, fullState, stateAt } from "../../support/history-requests.ts";
-import { STORAGE_KINDS } from "../../support/storage-double.ts";
+import { recordActivity, worldState } from "../../support/double/compute.ts";
+import { createProject, type Double } from "../../support/double/double.ts";
+import {
+  clockOf,
+  createTestDouble,
+  forkWorld,
+  fullState,
+  stateAt,
+} from "../../support/double/history-requests.ts";
+import { STORAGE_KINDS } from "../../support/double/storage-double.ts";
 
 const historyOf = async ({ sim }: Pick<Double, "sim">) => (await sim("GET", "/health")).body.history;
 const eventsSince = async ({ sim }: Pick<Double, "sim">, since: number) =>
@@ -33,7 +39,7 @@ test.each(STORAGE_KINDS)("%s: the state at a past point equals the state shown t
   for (const [at, seq, state] of shown) {
     expect(await stateAt(double, seq)).toBe(state);
     // An instant includes all its events, also those after the state was read.
-    if (events.some((event: any) => event.at === at && event.seq > seq)) continue;
+    if (events.some((event) => event.at === at && event.seq > seq)) continue;
     expect(await stateAt(double, at)).toBe(state);
     instants += 1;
   }
@@ -56,7 +62,7 @@ test.each(STORAGE_KINDS)("%s: an event within a decision selects the whole decis
   await createProject(double);
   const { events } = await eventsSince(double, 0);
   for (const { seq, decision } of events) {
-    const { seq: last } = events.findLast((event: any) => event.decision === decision);
+    const { seq: last } = events.findLast((event) => event.decision === decision);
     expect(JSON.parse(await stateAt(double, seq)).seq).toBe(last);
   }
 });
@@ -126,7 +132,7 @@ test.each(STORAGE_KINDS)(
     ];
     const { events } = await eventsSince(double, 0);
     const { status, body } = await compact(double, "1m");
-    const forgotten = events.findLast(({ at }: any) => at <= "2026-01-01T00:59:20.000Z").seq;
+    const forgotten = events.findLast(({ at }) => at <= "2026-01-01T00:59:20.000Z").seq;
     expect({ status, body }).toEqual({
       status: 200,
       body: {
@@ -147,7 +153,7 @@ test.each(STORAGE_KINDS)(
     expect(await eventsSince(double, forgotten)).not.toHaveProperty("forgotten_seq");
     // Operations that ended before then are deleted too.
     const { operations } = (await double.api("GET", `/projects/${projectId}/operations`)).body;
-    expect(operations.map(({ action }: any) => action)).toEqual(["start_compute"]);
+    expect(operations.map(({ action }) => action)).toEqual(["start_compute"]);
     await createProject(double);
     expect((await eventsSince(double, history.seq)).events[0].seq).toBe(history.seq + 1);
     for (const { ok, from } of await kept.verify("default"))
@@ -262,7 +268,7 @@ test.each(STORAGE_KINDS)(
     expect(forgotten?.status).toBe(200);
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     const { events } = await eventsSince(double, seq);
-    const names = events.flatMap(({ api_key }: any) => (api_key === undefined ? [] : [api_key.name]));
+    const names = events.flatMap(({ api_key }) => (api_key === undefined ? [] : [api_key.name]));
     // Changes before the new beginning of history are truncated, but the objects exist.
     expect((await double.api("GET", "/api_keys")).body).toHaveLength(11);
     expect(names.length + (await historyOf(double)).forgotten_seq).toBe(seq + 10);

@@ -6,9 +6,9 @@ import { verifyWorld } from "../../../src/cli/history/world-history.ts";
 import { findWalDamage } from "../../../src/store/journal/wal-file.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { StoreUnavailable } from "../../../src/worlds/world-handle.ts";
-import { createDouble, createProject } from "../../support/double.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { createStorageDouble } from "../../support/storage-double.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
+import { createStorageDouble } from "../../support/double/storage-double.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 
 const HEADER = 32;
 const FRAME = 24 + 4096;

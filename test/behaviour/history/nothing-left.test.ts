@@ -5,10 +5,10 @@ import { memoryStorage } from "../../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { TABLE_NAMES } from "../../../src/platform/world/tables.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
-import { createScene, expectSuccess, type Scene } from "../../support/contract-scene.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { STORAGE_KINDS, type StorageKind, verify } from "../../support/storage-double.ts";
+import { createScene, expectSuccess, type Scene } from "../../support/document/contract-scene.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { STORAGE_KINDS, type StorageKind, verify } from "../../support/double/storage-double.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 
 /** Storage of either kind, with its directory. It is removed with the test. */
 function createStorage(kind: StorageKind) {

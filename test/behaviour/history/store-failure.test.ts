@@ -5,10 +5,10 @@ import type { Batch } from "../../../src/simulation/journal.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { openLiveWorld } from "../../../src/worlds/hosted/live-world.ts";
 import { SecretBox } from "../../../src/worlds/secret-box.ts";
-import { worldState } from "../../support/compute.ts";
-import { createDouble, createProject, START } from "../../support/double.ts";
-import { createStorageDouble, STORAGE_KINDS } from "../../support/storage-double.ts";
-import { TestHost } from "../../support/test-host.ts";
+import { worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject, START } from "../../support/double/double.ts";
+import { createStorageDouble, STORAGE_KINDS } from "../../support/double/storage-double.ts";
+import { TestHost } from "../../support/double/test-host.ts";
 
 /** A journal on a disk that can be made full. */
 class FullJournal extends MemoryJournal {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDouble, createProject } from "../../support/double.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 async function createWithAccount() {
   const double = await createDouble();

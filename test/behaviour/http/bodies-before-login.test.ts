@@ -5,8 +5,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
 import { MAX } from "../../../src/input-limits/limits.ts";
-import { countedBody, repeated } from "../../support/counted-body.ts";
-import { API_KEY, createDouble } from "../../support/double.ts";
+import { countedBody, repeated } from "../../support/double/counted-body.ts";
+import { API_KEY, createDouble } from "../../support/double/double.ts";
 
 const CHUNK = 16 * 1024;
 
@@ -25,7 +25,7 @@ async function sendCounted(key: string, path = "/api/v2/projects", bytes = MAX.h
   });
   const { status } = await double.fetch(request);
   const { requests } = (await double.sim("GET", "/requests")).body;
-  return { status, reads: counted.reads, logged: requests.map((entry: any) => entry.status) };
+  return { status, reads: counted.reads, logged: requests.map((entry) => entry.status) };
 }
 
 test.each(["wrong", ""])(

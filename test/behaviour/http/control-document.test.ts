@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { expect, test } from "vitest";
 import { CONTROL_ANSWERS } from "../../../src/control-api/document/answers.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 /** Calls routes such as `GET /faults/:name`, and validates inputs and answers against the document. */
 async function documentedCalls(double: Double) {
@@ -18,19 +18,21 @@ async function documentedCalls(double: Double) {
     document,
     called,
     problems,
-    async call(route: string, params: readonly string[] = [], body?: unknown, query = ""): Promise<any> {
+    async call(route: string, params: readonly string[] = [], body?: unknown, query = "") {
       const [method = "", path = ""] = route.split(" ");
       const operation = document.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
       called.add(route);
       let index = 0;
       const url = path.replaceAll(/:\w+/g, () => encodeURIComponent(params[index++] ?? ""));
       const response = await double.sim(method, `${url}${query}`, body);
-      const { content } = operation.responses[response.status] ?? {};
+      const { content } = operation?.responses[response.status] ?? {};
       if (content === undefined) problems.push(`${route}: no answer with status ${response.status}`);
       else if (content["application/json"] !== undefined)
         validate(route, "answer", content["application/json"].schema, response.body);
-      if (body !== undefined)
-        validate(route, "body", operation.requestBody.content["application/json"].schema, body);
+      if (body === undefined) return response.body;
+      const expected = operation?.requestBody.content["application/json"]?.schema;
+      if (expected === undefined) problems.push(`${route}: no schema of the body`);
+      else validate(route, "body", expected, body);
       return response.body;
     },
   };
@@ -139,16 +141,20 @@ test("the document has the inputs as the server parses them", async () => {
   const double = await createDouble();
   try {
     const { body: document } = await double.sim("GET", "/openapi.json");
-    const { parameters } = document.paths["/events"].get;
-    expect(parameters.map(({ name, required }: any) => [name, required])).toEqual([
+    expect(
+      document.paths["/events"]?.["get"]?.parameters.map(({ name, required }) => [name, required]),
+    ).toEqual([
       ["since", false],
       ["limit", false],
     ]);
-    expect(document.paths["/faults/{name}"].put.parameters[0]).toMatchObject({ name: "name", in: "path" });
-    const { requestBody } = document.paths["/clock"].put;
-    expect(requestBody.required).toBe(true);
-    expect(requestBody.content["application/json"].schema.properties.mode.enum).toContain("scaled");
-    expect(document.paths["/reset"].post.requestBody.required).toBe(false);
+    expect(document.paths["/faults/{name}"]?.["put"]?.parameters[0]).toMatchObject({
+      name: "name",
+      in: "path",
+    });
+    const requestBody = document.paths["/clock"]?.["put"]?.requestBody;
+    expect(requestBody?.required).toBe(true);
+    expect(requestBody?.content["application/json"]?.schema.properties["mode"]?.enum).toContain("scaled");
+    expect(document.paths["/reset"]?.["post"]?.requestBody.required).toBe(false);
   } finally {
     await double.close();
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDouble, createProject } from "../../support/double.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 test.each([
   ...[

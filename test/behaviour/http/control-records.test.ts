@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
-import { computeStats, createBranch, recordActivity, worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
+import { computeStats, createBranch, recordActivity, worldState } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const events = async (double: Double, query = "") => (await double.sim("GET", `/events${query}`)).body;
 
@@ -22,9 +22,9 @@ test("every change is an event, numbered without gaps, at its instant", async ()
   await double.api("PATCH", path, { endpoint: { name: "renamed" } });
   await double.api("DELETE", path);
   const { events: all, next_since } = await events(double);
-  expect(all.map(({ seq }: any) => seq)).toEqual(all.map((_: unknown, index: number) => index + 1));
+  expect(all.map(({ seq }) => seq)).toEqual(all.map((_: unknown, index: number) => index + 1));
   expect(next_since).toBe(all.length);
-  const types = all.map(({ type }: any) => type);
+  const types = all.map(({ type }) => type);
   expect(types.slice(0, 3)).toEqual(["WorldCreated", "AccountCreated", "ApiKeyCreated"]);
   for (const type of [
     "ProjectCreated",

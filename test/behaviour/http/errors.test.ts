@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { PUBLIC_OPERATIONS } from "../../../src/platform-api/coverage/public-operations.ts";
-import { createBranch, worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
+import type { Rejection } from "../../support/answers/api-response.ts";
+import { createBranch, worldState } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const raw = (double: Double, method: string, path: string, init: RequestInit = {}) =>
   double.fetch(
@@ -56,7 +57,7 @@ test("an unknown path is 404, with a hint if /api/v2 is missing or repeated", as
   const double = await createDouble();
   const messageOf = async (path: string) => {
     const response = await raw(double, "GET", path);
-    const body: any = await response.json();
+    const body = (await response.json()) as Rejection;
     return [response.status, body.code, body.message];
   };
   expect(await messageOf("/api/v2/nothing/here")).toEqual([
@@ -150,7 +151,7 @@ test.each(BODIES)("a body of %s is rejected with 400", async (_, text) => {
     body: text,
     headers: { "Content-Type": "application/json" },
   });
-  const body: any = await response.json();
+  const body = (await response.json()) as Rejection;
   expect([response.status, body.code]).toEqual([400, "BAD_REQUEST"]);
   expect(await worldState(double)).toBe(before);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createDouble } from "../../support/double.ts";
-import { ZOD_TEXT } from "../../support/refused-request.ts";
+import { ZOD_TEXT } from "../../support/document/refused-request.ts";
+import { createDouble } from "../../support/double/double.ts";
 
 // Field errors of both surfaces are in the words of src/http/issue-text.ts.
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { timestamp } from "../../../src/http/timestamps.ts";
 import { DAY, END_OF_TIME, HOUR, MINUTE, parseDuration, SECOND } from "../../../src/kernel/time.ts";
-import { createBranch, recordActivity } from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+import { createBranch, recordActivity } from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 test.each([
   ["90s", 90 * SECOND],

@@ -5,9 +5,9 @@ import { figuresOf } from "../../../src/control-api/metrics/world-metrics.ts";
 import { MAX_WORLDS_IN_METRICS } from "../../../src/control-api/routes/metrics.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
-import { createDouble, type Double, START } from "../../support/double.ts";
-import { createStorageDouble } from "../../support/storage-double.ts";
-import { TestHost } from "../../support/test-host.ts";
+import { createDouble, type Double, START } from "../../support/double/double.ts";
+import { createStorageDouble } from "../../support/double/storage-double.ts";
+import { TestHost } from "../../support/double/test-host.ts";
 
 /** The value of each metric, by its name and its labels other than the world. */
 async function metricsOf(double: Double): Promise<Record<string, number>> {
@@ -120,7 +120,7 @@ test.each([undefined, "eu-1"])(
 test("the panels of the dashboard have ids of their own, fit the grid and do not overlap", () => {
   const { panels, schemaVersion, uid } = JSON.parse(readFileSync("docs/grafana/standin.json", "utf8"));
   expect([schemaVersion, uid]).toEqual([39, "standin"]);
-  expect(new Set(panels.map((panel: any) => panel.id)).size).toBe(panels.length);
+  expect(new Set(panels.map((panel: { id: number }) => panel.id)).size).toBe(panels.length);
   const cells = new Set<string>();
   for (const { title, gridPos } of panels) {
     expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);

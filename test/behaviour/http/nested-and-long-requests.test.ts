@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { containsSecret } from "../../../src/http/secret-text.ts";
 import { redactedPath } from "../../../src/platform-api/http/request-journal.ts";
-import { API_KEY, createDouble } from "../../support/double.ts";
-import { expectHolds } from "../../support/properties.ts";
-import { createStorageDouble, STORAGE_KINDS } from "../../support/storage-double.ts";
+import { API_KEY, createDouble } from "../../support/double/double.ts";
+import { createStorageDouble, STORAGE_KINDS } from "../../support/double/storage-double.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 const MAX_DEPTH = 64;
 
@@ -28,8 +28,8 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect((await double.api("POST", "/api_keys", { key_name: "after" })).status).toBe(200);
     const { requests } = (await double.sim("GET", "/requests")).body;
     // A body that is not read to its end is answered sooner than one that was sent before it.
-    expect(requests.map(({ status }: any) => status).sort()).toEqual([200, 200, 201, 400, 401]);
-    const bodyOf = (status: number) => requests.find((request: any) => request.status === status).body;
+    expect(requests.map(({ status }) => status).sort()).toEqual([200, 200, 201, 400, 401]);
+    const bodyOf = (status: number) => requests.find((request) => request.status === status).body;
     expect([bodyOf(401), bodyOf(400)]).toEqual([undefined, { not_kept: "nested too deeply" }]);
     await made.reopen();
     expect((await made.double().api("GET", "/projects")).body.projects).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { createAccount, createBranch } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import type { AnyBody } from "../../support/answers/api-response.ts";
+import { createAccount, createBranch } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 async function createProjects(count: number) {
   const double = await createDouble();
@@ -18,8 +19,8 @@ const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) =>
 async function walk(
   double: Double,
   path: string,
-  items: string,
-  next: (body: any) => string | undefined,
+  items: "projects" | "branches" | "operations",
+  next: (body: AnyBody) => string | undefined,
 ): Promise<string[][]> {
   const pages: string[][] = [];
   for (let cursor: string | undefined = ""; cursor !== undefined; ) {

@@ -9,8 +9,8 @@ import {
   createAccount,
   endpointAt,
   recordActivity,
-} from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+} from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 const profile = PROFILES["2026"];
 const range = (minCu: number, maxCu: number) => ({ minCu, maxCu });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createAccount } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createAccount } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const statusesOf = async (double: Double, count: number, path = "/projects", key?: string) => {
   const responses = await Promise.all(

@@ -6,13 +6,13 @@ import {
   createProject,
   type Double,
   type DoubleOptions,
-} from "../../support/double.ts";
+} from "../../support/double/double.ts";
 import {
   createStorageDouble,
   STORAGE_KINDS,
   type StorageDouble,
   type StorageKind,
-} from "../../support/storage-double.ts";
+} from "../../support/double/storage-double.ts";
 
 async function shelved(kind: StorageKind, options: DoubleOptions = {}): Promise<StorageDouble> {
   const made = await createStorageDouble(kind, options);
@@ -20,7 +20,7 @@ async function shelved(kind: StorageKind, options: DoubleOptions = {}): Promise<
   return made;
 }
 
-async function requestsOf(double: Double, query = ""): Promise<any[]> {
+async function requestsOf(double: Double, query: `?${string}` | "" = "") {
   return (await double.sim("GET", `/requests${query}`)).body.requests;
 }
 
@@ -28,7 +28,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
   test("newest starts with the newest requests, also of a log that has dropped older ones", async () => {
     const double = (await shelved(kind, { requestsLimit: 5 })).double();
     for (let limit = 1; limit <= 9; limit += 1) await double.api("GET", `/projects?limit=${limit}`);
-    const paths = async (query: string) =>
+    const paths = async (query: `?${string}`) =>
       (await requestsOf(double, query)).map(({ path }) => path.replace("/api/v2/projects?limit=", ""));
     expect(await paths("?newest=2")).toEqual(["8", "9"]);
     expect(await paths("?newest=100")).toEqual(["5", "6", "7", "8", "9"]);
@@ -140,7 +140,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
       branch: { name: "trunk" },
     });
     await double.api("DELETE", path);
-    const [create, remove] = (await requestsOf(double)) as [any, any];
+    const [create, remove] = await requestsOf(double);
     expect(create).toMatchObject({
       method: "POST",
       operation_id: "createProject",
@@ -150,7 +150,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
         project: projectId,
         branch: created.branch.id,
         endpoints: [created.endpoints[0].id],
-        operations: created.operations.map(({ id }: any) => id),
+        operations: created.operations.map(({ id }) => id),
       },
     });
     expect(remove).toMatchObject({
@@ -170,7 +170,8 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     await double.advance("1m");
     await double.sim("PUT", "/faults", [{ name: "f", on: { operation: "listApiKeys" }, effect: "drop" }]);
     await expect(double.api("GET", "/api_keys")).rejects.toThrow();
-    const numbers = async (query: string) => (await requestsOf(double, query)).map(({ number }) => number);
+    const numbers = async (query: `?${string}` | "") =>
+      (await requestsOf(double, query)).map(({ number }) => number);
     expect(await numbers("")).toEqual([1, 2, 3, 4]);
     expect(await numbers("?method=post")).toEqual([1]);
     expect(await numbers("?operation_id=getProject")).toEqual([2]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseSeedFile } from "../../../src/scenario/file/seed-schema.ts";
-import { API_KEY, createDouble, createProject } from "../../support/double.ts";
+import { API_KEY, createDouble, createProject } from "../../support/double/double.ts";
 
 test.each([
   [{ database_name: "postgres" }, "DATABASE_NAME_NOT_ALLOWED"],

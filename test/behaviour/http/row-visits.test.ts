@@ -1,7 +1,7 @@
 // A request must not read more rows because its world has more projects.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { CompactingMap } from "../../../src/kernel/compacting-map.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 /** Rows that may be read in addition, for values that differ between two worlds, such as the length of a queue. */
 const TOLERANCE = 3;

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { LIMITS } from "../../../src/input-limits/limits.ts";
-import { countedBody, repeated } from "../../support/counted-body.ts";
-import { openFuzzedGateway } from "../../support/fuzzed-gateway.ts";
+import { countedBody, repeated } from "../../support/double/counted-body.ts";
+import { openFuzzedGateway } from "../../support/postgres/fuzzed-gateway.ts";
 
 const MIB = 1024 ** 2;
 /** There is no Postgres in these tests, so a request that was read and parsed ends here. */

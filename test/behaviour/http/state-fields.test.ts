@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sortInSlices } from "../../../src/control-api/http/sort-in-slices.ts";
 import { renderState } from "../../../src/control-api/routes/state.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 let double: Double;
 let first: Awaited<ReturnType<typeof createProject>>;
@@ -32,7 +32,7 @@ test("changes between two pieces are not in the answer", async () => {
   const decoder = new TextDecoder();
   let text = decoder.decode((await reader.read()).value, { stream: true });
   const { body: listed } = await double.api("GET", "/projects");
-  const other = listed.projects.find(({ id }: any) => id !== first.projectId);
+  const other = listed.projects.find(({ id }) => id !== first.projectId);
   expect((await double.api("DELETE", `/projects/${other.id}`)).status).toBe(200);
   await double.api("PATCH", `/projects/${first.projectId}`, { project: { name: "changed" } });
   for (let part = await reader.read(); !part.done; part = await reader.read())
@@ -47,12 +47,12 @@ test("fields and project_id select a part of the state", async () => {
     `/state?fields=projects,branches,endpoints,usage&project_id=${first.projectId}`,
   );
   expect(Object.keys(body)).toEqual(["seq", "at", "projects", "branches", "endpoints", "usage"]);
-  expect(body.projects.map(({ id }: any) => id)).toEqual([first.projectId]);
-  expect(body.branches.map(({ project_id }: any) => project_id)).toEqual([first.projectId]);
-  expect(body.endpoints.map(({ id }: any) => id)).toEqual([first.endpointId]);
+  expect(body.projects.map(({ id }) => id)).toEqual([first.projectId]);
+  expect(body.branches.map(({ project_id }) => project_id)).toEqual([first.projectId]);
+  expect(body.endpoints.map(({ id }) => id)).toEqual([first.endpointId]);
   const { body: whole } = await double.sim("GET", "/state");
   expect(whole.usage.length).toBeGreaterThan(body.usage.length);
-  expect(body.usage.map(({ id }: any) => id)).toContain(first.projectId);
+  expect(body.usage.map(({ id }) => id)).toContain(first.projectId);
   expect((await double.sim("GET", "/state?project_id=none&fields=projects,accounts")).body).toMatchObject({
     projects: [],
     accounts: whole.accounts,
@@ -77,22 +77,20 @@ test("project_id selects the rows of a project, of its branches and of its compu
   // Given newest first and twice: rows are still in order of creation, each once.
   const ids = [second.projectId, first.projectId, second.projectId];
   const { body } = await double.sim("GET", `/state?project_id=${ids.join(",")}`);
-  const inside = [...ids, ...[...body.branches, ...body.endpoints].map(({ id }: any) => id)];
+  const inside = [...ids, ...[...body.branches, ...body.endpoints].map(({ id }) => id)];
   const owned = (owner: string) => inside.includes(owner.replace(/#(day|month)$/, ""));
   const expected: Record<string, unknown> = {
-    projects: whole.projects.filter(({ id }: any) => owned(id)),
-    branches: whole.branches.filter(({ project_id }: any) => owned(project_id)),
-    endpoints: whole.endpoints.filter(({ project_id }: any) => owned(project_id)),
-    connections: whole.connections.filter(({ endpoint_id }: any) => owned(endpoint_id)),
-    scheduled_activities: whole.scheduled_activities.filter(({ activity }: any) =>
-      owned(activity.endpoint_id),
-    ),
-    usage: whole.usage.filter(({ id }: any) => owned(id)),
-    hourly_usage: whole.hourly_usage.filter(({ of }: any) => owned(of)),
+    projects: whole.projects.filter(({ id }) => owned(id)),
+    branches: whole.branches.filter(({ project_id }) => owned(project_id)),
+    endpoints: whole.endpoints.filter(({ project_id }) => owned(project_id)),
+    connections: whole.connections.filter(({ endpoint_id }) => owned(endpoint_id)),
+    scheduled_activities: whole.scheduled_activities.filter(({ activity }) => owned(activity.endpoint_id)),
+    usage: whole.usage.filter(({ id }) => owned(id)),
+    hourly_usage: whole.hourly_usage.filter(({ of }) => owned(of)),
   };
   expect(body).toMatchObject(expected);
-  for (const name of Object.keys(expected)) expect(body[name], name).not.toEqual([]);
-  expect(body.hourly_usage.some(({ of }: any) => of.endsWith("#day"))).toBe(true);
+  for (const [name, rows] of Object.entries(body)) if (name in expected) expect(rows, name).not.toEqual([]);
+  expect(body.hourly_usage.some(({ of }) => of.endsWith("#day"))).toBe(true);
 });
 
 test("an unknown field, and too many projects, are refused", async () => {
@@ -105,7 +103,7 @@ test("an unknown field, and too many projects, are refused", async () => {
 
 test("endpoint_id selects computes", async () => {
   const { body } = await double.sim("GET", `/endpoints?endpoint_id=${first.endpointId},ep-none-at-all`);
-  expect(body.endpoints.map(({ endpoint_id }: any) => endpoint_id)).toEqual([first.endpointId]);
+  expect(body.endpoints.map(({ endpoint_id }) => endpoint_id)).toEqual([first.endpointId]);
   const { body: all } = await double.sim("GET", "/endpoints");
   expect(all.endpoints.length).toBeGreaterThan(50);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
-import { API_KEY, createDouble, type Double } from "../../support/double.ts";
+import type { Rejection } from "../../support/answers/api-response.ts";
+import { API_KEY, createDouble, type Double } from "../../support/double/double.ts";
 
 const appOf = ({ worlds }: Double, options: { controlToken?: string; rateLimit?: boolean } = {}) => {
   const bugs: unknown[] = [];
@@ -75,7 +76,7 @@ test("the body of a request without a valid key is not stored", async () => {
   for (const key of ["wrong", API_KEY])
     await double.api("POST", "/projects", { project: { name: key } }, key);
   const { requests } = (await double.sim("GET", "/requests")).body;
-  expect(requests.map(({ status, body }: any) => [status, body !== undefined])).toEqual([
+  expect(requests.map(({ status, body }) => [status, body !== undefined])).toEqual([
     [401, false],
     [201, true],
   ]);
@@ -93,7 +94,7 @@ test.each(["/api/v2/projects", "/_sim/activity"])("an aborted upload to %s is no
       } as RequestInit),
     );
     expect(response.status).toBe(400);
-    expect(((await response.json()) as any).code).toBe("BAD_REQUEST");
+    expect(((await response.json()) as Rejection).code).toBe("BAD_REQUEST");
   }
   expect(bugs).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 import { createHttpServer } from "../../../src/app/http-server.ts";
 import { acceptWebSockets } from "../../../src/app/web-sockets.ts";
 import { MAX } from "../../../src/input-limits/limits.ts";
-import { openFuzzedGateway } from "../../support/fuzzed-gateway.ts";
+import { openFuzzedGateway } from "../../support/postgres/fuzzed-gateway.ts";
 
 /** Bytes of a frame around a message of this length, with its mask. */
 const FRAME_BYTES = 8;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createBranch, recordActivity, updateCompute, worldState } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createBranch, recordActivity, updateCompute, worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 /** Public clients retry on exactly this message. */
 const LOCKED = "project already has running conflicting operations, scheduling of new ones is prohibited";
@@ -149,26 +149,6 @@ test("an autosuspend does not make the project busy", async () => {
   await double.advance("299s");
   await double.advance("5s");
   expect((await double.api("POST", `${path}/start`)).status).toBe(200);
-});
-
-const retryOf = async (double: Double) => {
-  const { path } = await createProject(double);
-  await double.api("POST", `${path}/restart`);
-  return double.api("POST", `${path}/restart`);
-};
-
-test("on a manual clock, a 423 carries a hint how to advance it", async () => {
-  const double = await createDouble();
-  const locked = await retryOf(double);
-  expect(locked.status).toBe(423);
-  expect([...locked.headers.values()]).toContain('advance {"next":true}');
-});
-
-test("on a real or scaled clock, a 423 carries no hint", async () => {
-  const double = await createDouble({ clock: { mode: "real", factor: 1 } });
-  const locked = await retryOf(double);
-  expect(locked.status).toBe(423);
-  expect([...locked.headers.values()]).not.toContain('advance {"next":true}');
 });
 
 test("following the hint ends the wait, step by step", async () => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { doubleOfWorld } from "../../support/storage-double.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { doubleOfWorld } from "../../support/double/storage-double.ts";
 
 async function doubleWith(...faults: object[]): Promise<Double> {
   const double = await createDouble();
@@ -25,7 +25,7 @@ async function statuses(double: Double, times: number, path = "/projects"): Prom
 
 const ANSWER_503 = { answer: { status: 503 } };
 const eventsOf = async (double: Double, type: string) =>
-  (await double.sim("GET", "/events?limit=10000")).body.events.filter((event: any) => event.type === type);
+  (await double.sim("GET", "/events?limit=10000")).body.events.filter((event) => event.type === type);
 
 test("without faults, requests are unaffected and nothing is counted", async () => {
   const double = await doubleWith();
@@ -112,8 +112,8 @@ test("every: 3 affects every third request", async () => {
   const double = await doubleWith({ name: "f", when: { every: 3 }, effect: ANSWER_503 });
   expect(await statuses(double, 7)).toEqual([200, 200, 503, 200, 200, 503, 200]);
   expect(await faultOf(double)).toMatchObject({ seen: 7, hits: 2 });
-  expect((await eventsOf(double, "FaultHit")).map(({ number }: any) => number)).toEqual([3, 6]);
-  expect((await eventsOf(double, "FaultMatched")).map(({ number }: any) => number)).toEqual([1, 2, 4, 5, 7]);
+  expect((await eventsOf(double, "FaultHit")).map(({ number }) => number)).toEqual([3, 6]);
+  expect((await eventsOf(double, "FaultMatched")).map(({ number }) => number)).toEqual([1, 2, 4, 5, 7]);
 });
 
 test("limit ends a fault after that number of hits", async () => {
@@ -146,7 +146,7 @@ test("probability 0 never triggers and 1 always does; otherwise the event holds 
   const drawn = await statuses(double, 40);
   expect(new Set(drawn)).toEqual(new Set([200, 503]));
   const met = [...(await eventsOf(double, "FaultHit")), ...(await eventsOf(double, "FaultMatched"))].filter(
-    ({ fault }: any) => fault === "f",
+    ({ fault }) => fault === "f",
   );
   expect(met).toHaveLength(40);
   for (const event of met) expect(event.drawn < 0.5).toBe(event.type === "FaultHit");
@@ -210,7 +210,7 @@ test("faults are matched in the order in which they were set, up to the first th
   );
   expect(await statuses(double, 1)).toEqual([503]);
   const { faults } = (await double.sim("GET", "/faults")).body;
-  expect(faults.map(({ name, hits }: any) => [name, hits])).toEqual([
+  expect(faults.map(({ name, hits }) => [name, hits])).toEqual([
     ["slow", 1],
     ["a", 1],
     ["b", 0],
@@ -266,7 +266,7 @@ test("latency in wall-clock time does not advance the world's clock", async () =
 
 test("a dropped request changes nothing; a lost response belongs to a request that took effect", async () => {
   const double = await doubleWith({ name: "f", on: { operation: "createApiKey" }, effect: "drop" });
-  const keys = async () => (await double.sim("GET", "/api_keys")).body.api_keys.map(({ name }: any) => name);
+  const keys = async () => (await double.sim("GET", "/api_keys")).body.api_keys.map(({ name }) => name);
   const before = await keys();
   await expect(double.api("POST", "/api_keys", { key_name: "one" })).rejects.toThrow(TypeError);
   expect(await keys()).toEqual(before);
@@ -378,9 +378,9 @@ test("a listed fault can be set again unchanged, except for its counts", async (
   const double = await doubleWith(...written);
   const shown = (await double.sim("GET", "/faults")).body;
   const kept = async () =>
-    (await double.sim("GET", "/state")).body.faults.map(({ set_at: _, number: __, ...fault }: any) => fault);
+    (await double.sim("GET", "/state")).body.faults.map(({ set_at: _, number: __, ...fault }) => fault);
   const before = await kept();
-  expect(shown.faults.map(({ name }: any) => name)).toEqual(written.map(({ name }) => name));
+  expect(shown.faults.map(({ name }) => name)).toEqual(written.map(({ name }) => name));
   expect((await double.sim("PUT", "/faults", shown)).body).toEqual(shown);
   expect(await kept()).toEqual(before);
 });

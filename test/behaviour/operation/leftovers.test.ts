@@ -3,8 +3,8 @@ import { decideDue } from "../../../src/platform/rules/decide.ts";
 import { profileOfWorld } from "../../../src/platform/world/world.ts";
 import { dueAt } from "../../../src/simulation/due.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { computeState, computeStats, endpointAt, recordActivity } from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+import { computeState, computeStats, endpointAt, recordActivity } from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 // State that has ended but is still stored must have no effect.
 

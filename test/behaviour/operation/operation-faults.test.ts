@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { computeStats, recordActivity } from "../../support/compute.ts";
-import { createDouble, createProject, type Double, type DoubleOptions } from "../../support/double.ts";
+import { computeStats, recordActivity } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double, type DoubleOptions } from "../../support/double/double.ts";
 
 async function doubleWith(options: DoubleOptions, ...faults: object[]): Promise<Double> {
   const double = await createDouble(options);
@@ -13,7 +13,7 @@ async function setFaults(double: Double, ...faults: object[]): Promise<void> {
   expect(await double.sim("PUT", "/faults", faults)).toMatchObject({ status: 200 });
 }
 
-async function operationsOf(double: Double, projectId: string): Promise<any[]> {
+async function operationsOf(double: Double, projectId: string) {
   return (await double.api("GET", `/projects/${projectId}/operations`)).body.operations;
 }
 
@@ -34,10 +34,10 @@ test("an operation that fails twice is retried each time, takes as long as befor
   await setFaults(double, FAILS_TWICE);
   const { operations } = (await double.api("POST", `${path}/start`)).body;
   expect(operations).toMatchObject([{ action: "start_compute", status: "running", failures_count: 0 }]);
-  const seen: any[] = [];
+  const seen: unknown[] = [];
   for (const by of ["2999ms", "1ms", "3s", "2999ms", "1ms"]) {
     await double.advance(by);
-    const [{ status, failures_count, retry_at }] = (await operationsOf(double, projectId)) as [any];
+    const [{ status, failures_count, retry_at }] = await operationsOf(double, projectId);
     seen.push([status, failures_count, retry_at, await stateOf(double, path)]);
     await expectInOrder(double);
   }
@@ -50,7 +50,7 @@ test("an operation that fails twice is retried each time, takes as long as befor
   ]);
   const { events } = (await double.sim("GET", "/events?limit=1000")).body;
   expect(
-    events.filter(({ operation_id }: any) => operation_id === operations[0].id).map(({ type }: any) => type),
+    events.filter(({ operation_id }) => operation_id === operations[0].id).map(({ type }) => type),
   ).toEqual(["OperationRetried", "OperationRetried", "OperationFinished"]);
 });
 
@@ -154,7 +154,7 @@ test("a restart whose suspend fails still restarts the compute, and all usage is
   expect(await startedAt()).not.toBe(before);
   const { active_time_seconds } = (await double.api("GET", `/projects/${projectId}`)).body.project;
   const created = (await double.sim("GET", "/events?limit=1000")).body.events.find(
-    ({ type }: any) => type === "ComputeActivated",
+    ({ type }) => type === "ComputeActivated",
   );
   const now = (await double.sim("GET", "/clock")).body.now;
   expect(active_time_seconds).toBe(Math.floor((Date.parse(now) - Date.parse(created.at)) / 1_000));
@@ -268,7 +268,7 @@ test("explain names the fault that made an operation fail or slower", async () =
   await double.advance("1m");
   const { summary, events } = await explain();
   expect(summary).toMatch(/2 so far/);
-  expect(events.map(({ type }: any) => type)).toEqual(
+  expect(events.map(({ type }) => type)).toEqual(
     expect.arrayContaining(["FaultHit", "OperationRetried", "OperationFinished"]),
   );
   await setFaults(double, { name: "broken", effect: "start_fails" });

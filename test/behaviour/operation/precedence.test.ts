@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createAccount, createBranch, updateCompute } from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+import { createAccount, createBranch, updateCompute } from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 
 // The order of errors: 401; 501 or 404 for the path; 400; 404 for the resource; 409 or 422; 423.
 

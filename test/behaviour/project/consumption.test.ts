@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createAccount } from "../../support/compute.ts";
-import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
+import type { Listed } from "../../support/answers/answered.ts";
+import type { ApiResponse } from "../../support/answers/api-response.ts";
+import { createAccount } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const HOUR = 3_600_000;
 
@@ -10,11 +12,15 @@ function organizationOf(double: Double, key = API_KEY): Promise<string> {
     .then(({ body }) => body.organizations[0].id);
 }
 
-async function v1(double: Double, query: Record<string, string>): Promise<any> {
+async function v1(double: Double, query: Record<string, string>) {
   return double.api("GET", `/consumption_history/projects?${new URLSearchParams(query)}`);
 }
 
-async function v2(double: Double, of: "projects" | "branches", query: Record<string, string>): Promise<any> {
+async function v2<const Of extends "projects" | "branches">(
+  double: Double,
+  of: Of,
+  query: Record<string, string>,
+) {
   const org_id = await organizationOf(double);
   const input = new URLSearchParams({ org_id, metrics: "compute_unit_seconds", ...query });
   return double.api("GET", `/consumption_history/v2/${of}?${input}`);
@@ -48,8 +54,20 @@ async function activeSince(instant: string) {
   return { double, path, ...ids };
 }
 
-const frames = (response: any) =>
-  response.body.projects[0].periods.flatMap((period: any) => period.consumption);
+type Response = Awaited<ReturnType<typeof v1>>;
+type UsedV2 = Awaited<ReturnType<typeof v2<"projects">>>["body"]["projects"][0];
+type Pages = {
+  readonly [of in "projects" | "branches"]?: readonly { readonly project_id: string }[];
+} & {
+  readonly pagination: { readonly cursor: string };
+};
+type Frame = Response["body"]["projects"][0]["periods"][0]["consumption"][0];
+
+const frames = ({ body }: Response): Listed<Frame> => framesIn(body.projects[0].periods);
+
+function framesIn(periods: Response["body"]["projects"][0]["periods"]): Listed<Frame> {
+  return periods.flatMap((period) => period.consumption) as Listed<Frame>;
+}
 
 describe("hourly usage", () => {
   test("is split at each full hour, to the second", async () => {
@@ -61,11 +79,7 @@ describe("hourly usage", () => {
       await v1(double, { from: "2026-01-05T10:59:59Z", to: "2026-01-05T13:00:00Z", granularity: "hourly" }),
     );
     expect(
-      reported.map((frame: any) => [
-        frame.timeframe_start,
-        frame.active_time_seconds,
-        frame.compute_time_seconds,
-      ]),
+      reported.map((frame) => [frame.timeframe_start, frame.active_time_seconds, frame.compute_time_seconds]),
     ).toEqual([
       ["2026-01-05T10:00:00Z", 39 * 60 + 30, 2 * (39 * 60 + 30)],
       ["2026-01-05T11:00:00Z", 3_600, 7_200],
@@ -82,7 +96,7 @@ describe("hourly usage", () => {
     const reported = frames(
       await v1(double, { from: "2026-01-05T10:00:00Z", to: "2026-01-05T12:00:00Z", granularity: "hourly" }),
     );
-    expect(reported.map((frame: any) => frame.active_time_seconds)).toEqual([3_600, 0]);
+    expect(reported.map((frame) => frame.active_time_seconds)).toEqual([3_600, 0]);
   });
 
   test("includes a running compute before its usage is recorded", async () => {
@@ -100,7 +114,7 @@ describe("hourly usage", () => {
     });
     const state = await double.sim("GET", "/state");
     expect(
-      state.body.hourly_usage.every(({ hour }: any) => hour * HOUR < Date.parse("2026-01-05T10:00:00Z")),
+      state.body.hourly_usage.every(({ hour }) => hour * HOUR < Date.parse("2026-01-05T10:00:00Z")),
     ).toBe(true);
   });
 
@@ -110,7 +124,8 @@ describe("hourly usage", () => {
       await double.sim("POST", "/clock/advance", { by: `${ms}ms` });
       await double.api("PATCH", path, { endpoint: { name: `n${ms}` } });
     }
-    const sum = (list: any[], name: string) => list.reduce((total, frame) => total + frame[name], 0);
+    const sum = (list: readonly Frame[], name: "active_time_seconds" | "compute_time_seconds") =>
+      list.reduce((total, frame) => total + frame[name], 0);
     const monthly = frames(
       await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-03-01T00:00:00Z", granularity: "monthly" }),
     );
@@ -121,13 +136,14 @@ describe("hourly usage", () => {
       await v1(double, { from: "2026-01-30T00:00:00Z", to: "2026-02-02T00:00:00Z", granularity: "hourly" }),
     );
     expect(monthly).toHaveLength(2);
-    for (const name of ["active_time_seconds", "compute_time_seconds"]) {
+    for (const name of ["active_time_seconds", "compute_time_seconds"] as const) {
       for (const month of ["2026-01", "2026-02"]) {
-        const of = (list: any[]) => list.filter((frame) => frame.timeframe_start.startsWith(month));
+        const of = (list: readonly Frame[]) =>
+          list.filter((frame) => frame.timeframe_start.startsWith(month));
         expect(sum(of(daily), name)).toBe(sum(of(monthly), name));
       }
       for (const day of ["2026-01-30", "2026-01-31", "2026-02-01"]) {
-        const of = (list: any[]) => list.filter((frame) => frame.timeframe_start.startsWith(day));
+        const of = (list: readonly Frame[]) => list.filter((frame) => frame.timeframe_start.startsWith(day));
         expect(sum(of(hourly), name)).toBe(sum(of(daily), name));
       }
     }
@@ -144,16 +160,16 @@ describe("hourly usage", () => {
       await double.api("POST", `${path}/suspend`);
       await double.advance("23h");
     }
-    const rows = (await double.sim("GET", "/state")).body.hourly_usage.filter(({ of }: any) =>
+    const rows = (await double.sim("GET", "/state")).body.hourly_usage.filter(({ of }) =>
       of.startsWith(projectId),
     );
-    const count = (of: string) => rows.filter((row: any) => row.of === of).length;
+    const count = (of: string) => rows.filter((row) => row.of === of).length;
     expect(count(projectId)).toBeLessThanOrEqual(2 * 9);
     expect(count(`${projectId}#day`)).toBeLessThanOrEqual(93);
     const monthly = frames(
       await v1(double, { from: "2026-01-01T00:00:00Z", to: "2026-06-01T00:00:00Z", granularity: "monthly" }),
     );
-    const total = monthly.reduce((sum: number, frame: any) => sum + frame.compute_time_seconds, 0);
+    const total = monthly.reduce((sum: number, frame) => sum + frame.compute_time_seconds, 0);
     const { project } = (await double.api("GET", `/projects/${projectId}`)).body;
     expect(Math.abs(total - project.cpu_used_sec)).toBeLessThanOrEqual(monthly.length);
     expect(monthly).toHaveLength(5);
@@ -169,7 +185,7 @@ describe("hourly usage", () => {
     await double.api("POST", `/projects/${projectId}/endpoints/${body.endpoints[0].id}/suspend`);
     await double.advance("1h");
     const of = async () =>
-      (await double.sim("GET", "/state")).body.hourly_usage.map((row: any) => row.of.split("#")[0]);
+      (await double.sim("GET", "/state")).body.hourly_usage.map((row) => row.of.split("#")[0]);
     expect(await of()).toContain(body.branch.id);
     await double.api("DELETE", `/projects/${projectId}/branches/${body.branch.id}?hard_delete=true`);
     await double.advance("30d");
@@ -216,14 +232,14 @@ describe("the window", () => {
     const reported = frames(
       await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-20T15:30:00Z", granularity: "daily" }),
     );
-    expect(reported.map((frame: any) => frame.timeframe_start)).toEqual([
+    expect(reported.map((frame) => frame.timeframe_start)).toEqual([
       "2026-01-02T00:00:00Z",
       "2026-01-03T00:00:00Z",
     ]);
     const shorter = frames(
       await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-03T15:30:00Z", granularity: "daily" }),
     );
-    expect(shorter.map((frame: any) => frame.timeframe_end)).toEqual(["2026-01-03T00:00:00Z"]);
+    expect(shorter.map((frame) => frame.timeframe_end)).toEqual(["2026-01-03T00:00:00Z"]);
   });
 });
 
@@ -293,15 +309,13 @@ describe("the history of consumption", () => {
       const project_ids = (await v1(double, { ...window, granularity: "monthly" })).body.projects[0]
         .project_id;
       const { body } = await v2(double, of, { ...window, project_ids, granularity: "monthly" });
-      expect(body[of][0].periods.map(({ period_start }: any) => period_start)).toEqual([
-        "2026-02-01T00:00:00Z",
-      ]);
+      expect(body[of][0].periods.map(({ period_start }) => period_start)).toEqual(["2026-02-01T00:00:00Z"]);
     }
     await advanceTo(double, "2026-03-02T00:00:00Z");
     await changeTo("free");
     await changeTo("paid");
     const again = frames(await v1(double, { ...window, to: "2026-04-01T00:00:00Z", granularity: "monthly" }));
-    expect(again.map((frame: any) => frame.timeframe_start)).toEqual(["2026-03-01T00:00:00Z"]);
+    expect(again.map((frame) => frame.timeframe_start)).toEqual(["2026-03-01T00:00:00Z"]);
   });
 
   test("is complete if the plan change is no longer in the history", async () => {
@@ -328,7 +342,7 @@ describe("the history of consumption", () => {
       `project_ids[]=${one}&project_ids[]=${another}`,
     ]) {
       const { body } = await double.api("GET", `/consumption_history/projects?${query}&${named}`);
-      expect(body.projects.map(({ project_id }: any) => project_id)).toEqual([one, another]);
+      expect(body.projects.map(({ project_id }) => project_id)).toEqual([one, another]);
     }
     expect(
       (await double.api("GET", `/consumption_history/projects?${query}&project_ids=nobody-knows-1`)).body
@@ -344,27 +358,26 @@ describe("the history of consumption", () => {
     const projects: string[] = [];
     for (let count = 0; count < 3; count += 1) projects.push((await createProject(double)).projectId);
     const pagesOf = async (
-      ask: (query: Record<string, string>) => Promise<any>,
+      ask: (query: Record<string, string>) => Promise<ApiResponse<Pages>>,
       of: "projects" | "branches",
-      key: string,
     ) => {
       const seen: string[] = [];
       for (let cursor: Record<string, string> = {}; ; ) {
         const { body, status } = await ask({ ...january, limit: "2", ...cursor });
         expect(status).toBe(200);
-        if (body[of].length === 0) return seen;
-        seen.push(...body[of].map((one: any) => one[key]));
+        const page = body[of] ?? [];
+        if (page.length === 0) return seen;
+        seen.push(...page.map(({ project_id }) => project_id));
         cursor = { cursor: body.pagination.cursor };
       }
     };
-    expect(await pagesOf((query) => v1(double, query), "projects", "project_id")).toEqual(projects);
-    expect(await pagesOf((query) => v2(double, "projects", query), "projects", "project_id")).toEqual(
+    expect(await pagesOf((query) => v1(double, query), "projects")).toEqual(projects);
+    expect(await pagesOf((query) => v2(double, "projects", query), "projects")).toEqual(
       [...projects].reverse(),
     );
     const branches = await pagesOf(
       (query) => v2(double, "branches", { ...query, project_ids: projects.join() }),
       "branches",
-      "project_id",
     );
     expect(branches).toEqual([...projects].sort());
   });
@@ -372,13 +385,14 @@ describe("the history of consumption", () => {
   test("contains the requested metrics, and unknown ones are rejected", async () => {
     const double = await createDouble();
     const { projectId, branchId } = await createProject(double);
-    const value = (response: any) => response.body.branches[0].periods[0].consumption[0].metrics;
+    const value = (response: Awaited<ReturnType<typeof v2<"branches">>>) =>
+      response.body.branches[0].periods[0].consumption[0].metrics;
     const both = {
       ...january,
       project_ids: projectId,
       metrics: "private_network_transfer_bytes,compute_unit_seconds",
     };
-    expect(value(await v2(double, "branches", both)).map(({ metric_name }: any) => metric_name)).toEqual([
+    expect(value(await v2(double, "branches", both)).map(({ metric_name }) => metric_name)).toEqual([
       "compute_unit_seconds",
       "private_network_transfer_bytes",
     ]);
@@ -402,7 +416,7 @@ describe("the history of consumption", () => {
 
 describe("consumption of deleted resources", () => {
   const day = { from: "2026-01-05T00:00:00Z", to: "2026-01-06T00:00:00Z", granularity: "daily" };
-  const usedBy = (one: any) => one.periods[0].consumption[0].metrics[0].value;
+  const usedBy = (one: UsedV2) => one.periods[0].consumption[0].metrics[0].value;
 
   test("is included while they can be recovered: branches add up to their project, and projects to their account", async () => {
     const { double, projectId } = await activeSince("2026-01-05T10:00:00.000Z");
@@ -419,23 +433,23 @@ describe("consumption of deleted resources", () => {
     const branches = async () =>
       (await v2(double, "branches", { ...day, project_ids: projectId })).body.branches;
     const before = await projects();
-    const used = usedBy(before.find(({ project_id }: any) => project_id === projectId));
+    const used = usedBy(before.find(({ project_id }) => project_id === projectId));
     const ofBranches = await branches();
-    expect(usedBy(ofBranches.find(({ branch_id }: any) => branch_id === branchId))).toBeGreaterThan(0);
+    expect(usedBy(ofBranches.find(({ branch_id }) => branch_id === branchId))).toBeGreaterThan(0);
     // Each value is rounded down to whole seconds.
-    expect(ofBranches.reduce((sum: number, branch: any) => sum + usedBy(branch), 0)).toBeCloseTo(used, -1);
+    expect(ofBranches.reduce((sum: number, branch) => sum + usedBy(branch), 0)).toBeCloseTo(used, -1);
 
     expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(200);
     await double.advance("1h");
     expect(await projects()).toEqual(before);
     expect(await branches()).toEqual(ofBranches);
-    expect((await v1(double, day)).body.projects.map(({ project_id }: any) => project_id)).toEqual([
+    expect((await v1(double, day)).body.projects.map(({ project_id }) => project_id)).toEqual([
       projectId,
       otherId,
     ]);
 
     await double.advance("7d");
-    const left = (await projects()).map(({ project_id }: any) => project_id);
+    const left = (await projects()).map(({ project_id }) => project_id);
     expect([left, await branches()]).toEqual([[otherId], []]);
   });
 
@@ -459,13 +473,12 @@ test("the consumption of an account is the sum of its projects", async () => {
   const [one, two] = [await of(projectId), await of(second.projectId)];
   const account = await double.api("GET", `/consumption_history/account?${new URLSearchParams(query)}`);
   expect(account.status).toBe(200);
-  const total = account.body.periods.flatMap((period: any) => period.consumption);
-  expect(total.map((frame: any) => frame.timeframe_start)).toEqual(
-    one.map((frame: any) => frame.timeframe_start),
-  );
+  const { periods } = account.body as unknown as Response["body"]["projects"][0];
+  const total = framesIn(periods);
+  expect(total.map((frame) => frame.timeframe_start)).toEqual(one.map((frame) => frame.timeframe_start));
   expect(Object.keys(total[0])).toEqual(Object.keys(one[0]));
-  for (const metric of ["active_time_seconds", "compute_time_seconds"]) {
-    const sumOf = (list: any[]) => list.reduce((sum, frame) => sum + frame[metric], 0);
+  for (const metric of ["active_time_seconds", "compute_time_seconds"] as const) {
+    const sumOf = (list: readonly Frame[]) => list.reduce((sum, frame) => sum + frame[metric], 0);
     expect([metric, sumOf(total)]).toEqual([metric, sumOf(one) + sumOf(two)]);
     expect(sumOf(two)).toBeGreaterThan(0);
   }

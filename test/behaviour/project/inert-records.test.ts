@@ -1,12 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createAccount, createBranch, worldState } from "../../support/compute.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
-import { createFileDouble } from "../../support/file-double.ts";
-import { createStorageDouble } from "../../support/storage-double.ts";
+import type { ApiResponse, Rejection } from "../../support/answers/api-response.ts";
+import { createAccount, createBranch, worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
+import { createFileDouble } from "../../support/double/file-double.ts";
+import { createStorageDouble } from "../../support/double/storage-double.ts";
 
 const URL = "https://issuer.example/jwks.json";
 const REGION = "aws-us-east-2";
-const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse<Rejection>) => [status, body.code];
 
 async function organizationOf(double: Double, key?: string): Promise<string> {
   return (await double.api("GET", "/users/me/organizations", undefined, key)).body.organizations[0].id;
@@ -75,7 +76,7 @@ test("deleting a branch deletes its JWKS, but not a JWKS for all branches", asyn
     await double.api("POST", path, { jwks_url: URL, provider_name: "issuer", branch_id });
   await double.api("DELETE", `/projects/${projectId}/branches/${branchId}`);
   await double.advance("30d");
-  expect((await double.api("GET", path)).body.jwks.map((jwks: any) => jwks.branch_id)).toEqual([undefined]);
+  expect((await double.api("GET", path)).body.jwks.map((jwks) => jwks.branch_id)).toEqual([undefined]);
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
@@ -84,7 +85,7 @@ test("preload libraries depend on the project's version of Postgres", async () =
   const namesOf = async (pg_version: number) => {
     const { projectId } = await createProject(double, { pg_version });
     const { body } = await double.api("GET", `/projects/${projectId}/available_preload_libraries`);
-    return body.libraries.map((library: any) => library.library_name);
+    return body.libraries.map((library) => library.library_name);
   };
   expect(await namesOf(17)).toContain("pg_search");
   expect(await namesOf(16)).not.toContain("pg_search");
@@ -133,7 +134,7 @@ test("a project is shared with an email address, ignoring case and before the ac
   expect([status, body.granted_to_email]).toEqual([200, "Guest@standin.example"]);
   const { key } = await createAccount(double, { email: "guest@standin.example" });
   const shared = async () =>
-    (await double.api("GET", "/projects/shared", undefined, key)).body.projects.map(({ id }: any) => id);
+    (await double.api("GET", "/projects/shared", undefined, key)).body.projects.map(({ id }) => id);
   const own = async () => (await double.api("GET", "/projects", undefined, key)).body.projects;
   expect([await shared(), await own()]).toEqual([[projectId], []]);
   expect((await double.api("PATCH", `/projects/${projectId}`, { project: { name: "n" } }, key)).status).toBe(
@@ -181,7 +182,7 @@ test("shared projects are listed in pages, oldest first, without deleted ones", 
   const second = await page(`&cursor=${first.pagination.cursor}`);
   expect([...first.projects, ...second.projects].map(({ id }) => id)).toEqual(ids);
   await double.api("DELETE", `/projects/${ids[0]}`);
-  expect((await page("")).projects.map(({ id }: any) => id)).toEqual(ids.slice(1));
+  expect((await page("")).projects.map(({ id }) => id)).toEqual(ids.slice(1));
 });
 
 test("a project can be restricted only to a VPC endpoint of its organization; removing the endpoint ends it", async () => {
@@ -258,7 +259,7 @@ test("settings records survive a restart, follow from the history, and are delet
   await post(`/projects/${projectId}/vpc_endpoints/vpce-1`, { label: "a" });
   await post(`/projects/${projectId}/transfer_requests`, { ttl_seconds: 60 });
   const before = await worldState(stored.double());
-  expect(JSON.parse(before).records.map(({ kind }: any) => kind)).toEqual([
+  expect(JSON.parse(before).records.map(({ kind }: { kind: string }) => kind)).toEqual([
     "jwks",
     "projectPermission",
     "organizationVpcEndpoint",
@@ -270,7 +271,9 @@ test("settings records survive a restart, follow from the history, and are delet
   await stored.double().api("DELETE", `/projects/${projectId}`);
   await stored.double().advance("30d");
   const after = await worldState(stored.double());
-  expect(JSON.parse(after).records.map(({ kind }: any) => kind)).toEqual(["organizationVpcEndpoint"]);
+  expect(JSON.parse(after).records.map(({ kind }: { kind: string }) => kind)).toEqual([
+    "organizationVpcEndpoint",
+  ]);
   await stored.reopen();
   expect(await worldState(stored.double())).toBe(after);
   expect((await stored.double().sim("GET", "/invariants")).body).toMatchObject({ ok: true });

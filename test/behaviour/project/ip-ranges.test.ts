@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDouble } from "../../support/double.ts";
+import { createDouble } from "../../support/double/double.ts";
 
 // D: the forms that the documentation of the IP allowlist shows.
 

@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
-import { createDouble, createProject, type DoubleOptions } from "../../support/double.ts";
+import type { renderProjectLimits } from "../../../src/platform-api/render/render-limits.ts";
+import { createDouble, createProject, type DoubleOptions } from "../../support/double/double.ts";
 
-async function limitsIn(options: DoubleOptions): Promise<Record<string, number>> {
+type Limits = ReturnType<typeof renderProjectLimits>;
+
+async function limitsIn(options: DoubleOptions): Promise<Limits["limits"]> {
   const double = await createDouble(options);
   const { projectId } = await createProject(double);
   const { status, body } = await double.api("GET", `/projects/${projectId}/limits`);
-  expect([status, body.features]).toEqual([200, {}]);
-  return body.limits;
+  const { features, limits } = body as unknown as Limits;
+  expect([status, features]).toEqual([200, {}]);
+  return limits;
 }
 
 test("the limits of a project follow from the plan and the profile", async () => {
@@ -40,7 +44,8 @@ test("a project has no branches beyond max_branches", async () => {
   const double = await createDouble({ planLimits: { branches: 2 } });
   const { projectId } = await createProject(double);
   const { body } = await double.api("GET", `/projects/${projectId}/limits`);
-  for (let branches = 1; branches < body.limits.max_branches; branches += 1) {
+  const { limits } = body as unknown as Limits;
+  for (let branches = 1; branches < limits.max_branches; branches += 1) {
     const { status } = await double.api("POST", `/projects/${projectId}/branches`);
     expect(status).toBe(201);
     await double.advance("10s");
@@ -51,7 +56,7 @@ test("a project has no branches beyond max_branches", async () => {
 
 test("what nothing limits is -1", async () => {
   const limits = await limitsIn({});
-  const unlimited = Object.keys(limits).filter((name) => limits[name] === -1);
+  const unlimited = Object.entries(limits).flatMap(([name, limit]) => (limit === -1 ? [name] : []));
   expect(unlimited.sort()).toEqual([
     "active_time",
     "cpu_seconds",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { journalOf } from "../../support/call-log.ts";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { journalOf } from "../../support/double/call-log.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 const LIMITS = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 };
 const AWAKE = { suspend_timeout_seconds: -1 };
@@ -139,7 +139,7 @@ describe("a quota", () => {
     expect(await stateOf(double, path)).toBe("idle");
     await setQuota(double, projectId, {});
     const { operations } = (await change("roles", { role: { name: "bob" } })).body;
-    expect(operations.map(({ action }: any) => action)).toEqual(["start_compute", "apply_config"]);
+    expect(operations.map(({ action }) => action)).toEqual(["start_compute", "apply_config"]);
   });
 
   test("allows starts again in the next month, when a client comes", async () => {
@@ -221,7 +221,7 @@ describe("a quota", () => {
       at: new Date(startedAt + 600_000).toISOString(),
     });
     await double.advance("1h");
-    const types = (await journalOf(double)).slice(-3).map((event: any) => event.type);
+    const types = (await journalOf(double)).slice(-3).map((event) => event.type);
     expect(types).toEqual(["ActivityRecorded", "OperationScheduled", "ComputeSuspended"]);
     expect(await stateOf(double, path)).toBe("idle");
   });
@@ -234,7 +234,7 @@ describe("a quota", () => {
     expect(await stateOf(double, path)).toBe("idle");
     expect(
       (await double.api("GET", `/projects/${projectId}/operations`)).body.operations.map(
-        ({ status }: any) => status,
+        ({ status }) => status,
       ),
     ).not.toContain("scheduling");
     expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);

@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { importWorld } from "../../../src/cli/history/world-history.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
-import { createDouble } from "../../support/double.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { createStorageDouble, openStorageDouble } from "../../support/storage-double.ts";
+import { createDouble } from "../../support/double/double.ts";
+import { createStorageDouble, openStorageDouble } from "../../support/double/storage-double.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 
 async function createInFiles() {
   const made = await createStorageDouble("in files");

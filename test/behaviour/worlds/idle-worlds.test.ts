@@ -1,10 +1,10 @@
 import { readdirSync, readlinkSync, utimesSync } from "node:fs";
 import { expect, test } from "vitest";
-import { worldState } from "../../support/compute.ts";
-import { createProject, type Double, START } from "../../support/double.ts";
-import { createTestDouble, forkWorld, worldNames } from "../../support/history-requests.ts";
-import { doubleOfWorld, STORAGE_KINDS, type StorageKind } from "../../support/storage-double.ts";
-import { TestHost } from "../../support/test-host.ts";
+import { worldState } from "../../support/double/compute.ts";
+import { createProject, type Double, START } from "../../support/double/double.ts";
+import { createTestDouble, forkWorld, worldNames } from "../../support/double/history-requests.ts";
+import { doubleOfWorld, STORAGE_KINDS, type StorageKind } from "../../support/double/storage-double.ts";
+import { TestHost } from "../../support/double/test-host.ts";
 
 const MINUTE = 60_000;
 const LIMITS = { closeIdleAfterMs: 10 * MINUTE };
@@ -31,8 +31,7 @@ async function createHostedDouble(kind: StorageKind, limits: object, clock = { m
 const isOpen = async ({ sim }: Double, name: string): Promise<boolean> =>
   (await sim("GET", `/worlds/${name}`)).body.world.open;
 
-const eventsOf = async ({ sim }: Double): Promise<any[]> =>
-  (await sim("GET", "/events?limit=10000")).body.events;
+const eventsOf = async ({ sim }: Double) => (await sim("GET", "/events?limit=10000")).body.events;
 
 /** The number of open files whose path begins with this. */
 const descriptorsOf = (prefix: string): number =>
@@ -97,8 +96,8 @@ test.each([
     host.passes(20 * MINUTE);
     for (const [index, world] of worlds.entries())
       await world.sim("POST", "/activity", [
-        { endpoint_id: projects[index].endpoints[0].id, duration_ms: 1_000 },
-        { endpoint_id: projects[index].endpoints[0].id, at: "2026-01-05T00:00:00Z", duration_ms: 1_000 },
+        { endpoint_id: projects[index]?.endpoints[0].id, duration_ms: 1_000 },
+        { endpoint_id: projects[index]?.endpoints[0].id, at: "2026-01-05T00:00:00Z", duration_ms: 1_000 },
       ]);
     const unsubscribe = followed.world.subscribe(() => undefined);
     for (let hour = 0; hour < 24 * 6; hour += 1) {

@@ -5,10 +5,10 @@ import { DAY, HOUR, MINUTE } from "../../../src/kernel/time.ts";
 import type { SteppedWrite } from "../../../src/simulation/journal.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { OpenHistory } from "../../../src/worlds/world-storage.ts";
-import { createDouble, createProject, type Double, START } from "../../support/double.ts";
-import { createTestDouble } from "../../support/history-requests.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { STORAGE_KINDS, verify } from "../../support/storage-double.ts";
+import { createDouble, createProject, type Double, START } from "../../support/double/double.ts";
+import { createTestDouble } from "../../support/double/history-requests.ts";
+import { STORAGE_KINDS, verify } from "../../support/double/storage-double.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 
 const STARTS = 2_000;
 /** The end of the last suspend, as a duration from the start. */

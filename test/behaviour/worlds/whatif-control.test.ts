@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDouble, createProject, type Double } from "../../support/double.ts";
+import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
 /** A compute of 2 CU that suspends after 10 min, with three requests of 1 min, an hour apart; and one with defaults. */
 async function used() {
@@ -103,8 +103,8 @@ test("by_compute lists the computes whose cost changes most, and their figures a
     policy.by_compute.map(({ endpoint_id }) => endpoint_id);
   expect(ids(shorter)).toEqual([mine.endpointId, other.endpointId]);
   for (const { by_compute, figures } of [present, shorter])
-    for (const part of ["value", "difference"]) {
-      const sum = by_compute.reduce((total: number, one: any) => total + one.figures.cost[part], 0);
+    for (const part of ["value", "difference"] as const) {
+      const sum = by_compute.reduce((total: number, one) => total + one.figures.cost[part], 0);
       expect(sum).toBeCloseTo(figures.cost[part], 9);
     }
   const [largest] = shorter.by_compute;
@@ -123,7 +123,7 @@ test("by_compute changes no other figure", async () => {
   };
   const without = await whatIf(double, question);
   const { policies, ...rest } = await whatIf(double, { ...question, by_compute: 1 });
-  expect({ ...rest, policies: policies.map(({ by_compute: _, ...one }: any) => one) }).toEqual(without);
+  expect({ ...rest, policies: policies.map(({ by_compute: _, ...one }) => one) }).toEqual(without);
 });
 
 test.each([0, 101, 1.5, "2"])("by_compute is a whole number from 1 to 100, not %j", async (by_compute) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DAY } from "../../../src/kernel/time.ts";
-import { worldState } from "../../support/compute.ts";
-import { createProject } from "../../support/double.ts";
+import { worldState } from "../../support/double/compute.ts";
+import { createProject } from "../../support/double/double.ts";
 import {
   clockOf,
   createBusyWorld,
@@ -9,8 +9,8 @@ import {
   forkWorld,
   requestFork,
   worldNames,
-} from "../../support/history-requests.ts";
-import { doubleOfWorld, STORAGE_KINDS } from "../../support/storage-double.ts";
+} from "../../support/double/history-requests.ts";
+import { doubleOfWorld, STORAGE_KINDS } from "../../support/double/storage-double.ts";
 
 test.each(STORAGE_KINDS)(
   "%s: when one more world is allowed, one of many concurrent forks succeeds",

@@ -1,8 +1,13 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createProject } from "../../support/double.ts";
-import { createTestDouble, forkWorld, fullState, requestFork } from "../../support/history-requests.ts";
-import { doubleOfWorld, STORAGE_KINDS } from "../../support/storage-double.ts";
+import { createProject } from "../../support/double/double.ts";
+import {
+  createTestDouble,
+  forkWorld,
+  fullState,
+  requestFork,
+} from "../../support/double/history-requests.ts";
+import { doubleOfWorld, STORAGE_KINDS } from "../../support/double/storage-double.ts";
 
 const AT_RULE =
   /^at: .*(ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event|must be at least 0)/;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
-import { API_KEY, createProject, type Double } from "../../support/double.ts";
-import { callPath, createTestDouble, forkWorld, fullState } from "../../support/history-requests.ts";
+import { API_KEY, createProject, type Double } from "../../support/double/double.ts";
+import { callPath, createTestDouble, forkWorld, fullState } from "../../support/double/history-requests.ts";
 
 const AUTHORIZED = { Authorization: `Bearer ${API_KEY}` };
 
@@ -124,8 +124,8 @@ test("metrics of a world have its name as label, and those of the server contain
   const double = (await createTestDouble("in memory")).double();
   const copy = await forkWorld(double, { name: "copy" });
   await createProject(copy);
-  const own = (await callPath(double, "GET", "/w/copy/_sim/metrics")).body as string;
-  const origin = (await callPath(double, "GET", "/_sim/metrics")).body as string;
+  const own = (await callPath(double, "GET", "/w/copy/_sim/metrics")).body as unknown as string;
+  const origin = (await callPath(double, "GET", "/_sim/metrics")).body as unknown as string;
   expect(own).toContain('standin_endpoints{world="copy",state="active"} 1\n');
   expect(origin).toContain('standin_endpoints{world="default",state="active"} 0\n');
   expect(own).not.toContain('world="default"');

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { expect, test, vi } from "vitest";
-import { createAccount, recordActivity, worldState } from "../../support/compute.ts";
-import { createProject, type Double } from "../../support/double.ts";
+import { createAccount, recordActivity, worldState } from "../../support/double/compute.ts";
+import { createProject, type Double } from "../../support/double/double.ts";
 import {
   clockOf,
   createTestDouble,
@@ -9,8 +9,8 @@ import {
   requestFork,
   stateAt,
   worldNames,
-} from "../../support/history-requests.ts";
-import { doubleOfWorld, STORAGE_KINDS } from "../../support/storage-double.ts";
+} from "../../support/double/history-requests.ts";
+import { doubleOfWorld, STORAGE_KINDS } from "../../support/double/storage-double.ts";
 
 test.each(STORAGE_KINDS)(
   "%s: a fork equals the current world, with its own name and history id",
@@ -115,8 +115,8 @@ test.each(STORAGE_KINDS)("%s: a fork at an event is the world after the whole de
   const double = kept.double();
   await createProject(double);
   const { events } = (await double.sim("GET", "/events")).body;
-  const created = events.find(({ type }: any) => type === "BranchCreated");
-  const last = events.findLast(({ decision }: any) => decision === created.decision);
+  const created = events.find(({ type }) => type === "BranchCreated");
+  const last = events.findLast(({ decision }) => decision === created.decision);
   expect(last.seq).toBeGreaterThan(created.seq);
   for (const [name, at] of [
     ["as-a-number", created.seq],
@@ -259,7 +259,7 @@ test.each(STORAGE_KINDS)("%s: a fork starts without snapshots and has its own", 
   expect((await copy.sim("POST", "/snapshots", { name: "of-the-origin" })).status).toBe(201);
   expect((await copy.sim("POST", "/snapshots", { name: "of-the-copy" })).status).toBe(201);
   const names = async (world: Double) =>
-    (await world.sim("GET", "/snapshots")).body.snapshots.map(({ name }: any) => name);
+    (await world.sim("GET", "/snapshots")).body.snapshots.map(({ name }) => name);
   expect(await names(double)).toEqual(["of-the-origin"]);
   expect((await names(copy)).sort()).toEqual(["of-the-copy", "of-the-origin"]);
   expect((await double.sim("POST", "/snapshots/of-the-copy/restore")).status).toBe(404);
@@ -281,7 +281,7 @@ test.each(STORAGE_KINDS)("%s: every world lists all worlds by name, with the sam
   for (const name of ["b", "a-1", "0"]) await forkWorld(double, { name });
   await doubleOfWorld(double, "b").advance("1h");
   const { worlds } = (await double.sim("GET", "/worlds")).body;
-  expect(worlds.map(({ name, api_url, now, open }: any) => ({ name, api_url, now, open }))).toEqual([
+  expect(worlds.map(({ name, api_url, now, open }) => ({ name, api_url, now, open }))).toEqual([
     { name: "0", api_url: "http://localhost/w/0/api/v2", now: "2026-01-01T00:00:10.000Z", open: false },
     { name: "a-1", api_url: "http://localhost/w/a-1/api/v2", now: "2026-01-01T00:00:10.000Z", open: false },
     { name: "b", api_url: "http://localhost/w/b/api/v2", now: "2026-01-01T01:00:10.000Z", open: true },
@@ -347,7 +347,7 @@ test.each(STORAGE_KINDS)(
     const scaled = await clockOf(kept.world("on-scaled"));
     await kept.reopen();
     const { worlds } = (await kept.double().sim("GET", "/worlds")).body;
-    expect(worlds.map(({ name, open }: any) => [name, open])).toEqual([
+    expect(worlds.map(({ name, open }) => [name, open])).toEqual([
       ["default", true],
       ["on-manual", false],
       ["on-real", false],

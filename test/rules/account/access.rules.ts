@@ -9,8 +9,8 @@ import {
 } from "../../../src/platform/rules/account/access.ts";
 import { membersOf, organizationsOf } from "../../../src/platform/rules/account/organization.ts";
 import type { World } from "../../../src/platform/world/world.ts";
-import { ORGANIZATION, OWNER_MEMBER, SHOP, worldWithProject } from "../../support/rule-worlds.ts";
-import { given, NOW, type Step } from "../../support/rules.ts";
+import { ORGANIZATION, OWNER_MEMBER, SHOP, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { given, NOW, type Step } from "../../support/rules/rules.ts";
 
 // "owner" has the projects "shop" and "blog". Each other account is named by its role, or by what was shared.
 

@@ -5,8 +5,8 @@ import {
   SHOP,
   worldWithAccount,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { given, NOW } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { given, NOW } from "../../support/rules/rules.ts";
 
 test("a new account gets an id, an address, the plan of the world and an organization of its own", () => {
   given(worldWithAccount({ plan: "free" }))

@@ -7,8 +7,13 @@ import {
 } from "../../../src/platform/rules/account/decide-api-key.ts";
 import { evolve } from "../../../src/platform/rules/evolve.ts";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
-import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, NOW, SECOND, type Step } from "../../support/rules.ts";
+import {
+  createOther,
+  ORGANIZATION,
+  worldWithAccount,
+  worldWithProject,
+} from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, DAY, given, NOW, SECOND, type Step } from "../../support/rules/rules.ts";
 
 const createKey: CommandOf<"CreateApiKey"> = {
   type: "CreateApiKey",

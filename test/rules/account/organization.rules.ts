@@ -1,6 +1,11 @@
 import { test } from "vitest";
-import { createOther, ORGANIZATION, OWNER_MEMBER, worldWithAccount } from "../../support/rule-worlds.ts";
-import { type CommandOf, given, NOW, type Step } from "../../support/rules.ts";
+import {
+  createOther,
+  ORGANIZATION,
+  OWNER_MEMBER,
+  worldWithAccount,
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, given, NOW, type Step } from "../../support/rules/rules.ts";
 
 function invite(...emails: readonly string[]): CommandOf<"InviteMembers"> {
   return {

@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { createOther, SHOP, worldWithProject } from "../../support/rule-worlds.ts";
-import { type CommandOf, given } from "../../support/rules.ts";
+import { createOther, SHOP, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, given } from "../../support/rules/rules.ts";
 
 const grant: CommandOf<"GrantPermission"> = {
   type: "GrantPermission",

@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { ORGANIZATION, worldWithAccount } from "../../support/rule-worlds.ts";
-import { type CommandOf, given } from "../../support/rules.ts";
+import { ORGANIZATION, worldWithAccount } from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, given } from "../../support/rules/rules.ts";
 
 const setLimit: CommandOf<"SetSpendingLimit"> = {
   type: "SetSpendingLimit",

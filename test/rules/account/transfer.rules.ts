@@ -7,8 +7,8 @@ import {
   SHOP,
   worldWithAccount,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, HOUR, NOW, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, HOUR, NOW, type Step } from "../../support/rules/rules.ts";
 
 const request: CommandOf<"RequestTransfer"> = { type: "RequestTransfer", ...SHOP, ttlSeconds: 3_600 };
 const acceptByOther: CommandOf<"AcceptTransfer"> = {

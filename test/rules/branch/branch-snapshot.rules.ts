@@ -7,8 +7,17 @@ import {
   restartMain,
   SHOP,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, HOUR, NOW, SECOND, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import {
+  after,
+  type CommandOf,
+  DAY,
+  given,
+  HOUR,
+  NOW,
+  SECOND,
+  type Step,
+} from "../../support/rules/rules.ts";
 
 const create: CommandOf<"CreateSnapshot"> = { type: "CreateSnapshot", ...MAIN };
 const rename: CommandOf<"UpdateSnapshot"> = {

@@ -7,8 +7,18 @@ import {
   worldWithAccount,
   worldWithBranch,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, DAY, given, HOUR, NOW, queued, running, SECOND, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import {
+  after,
+  DAY,
+  given,
+  HOUR,
+  NOW,
+  queued,
+  running,
+  SECOND,
+  type Step,
+} from "../../support/rules/rules.ts";
 
 const compute = { id: "ep-dev", computeType: "read_write", options: {} } as const;
 const protectMain: Step = { type: "UpdateBranch", ...MAIN, protected: true };

@@ -8,8 +8,8 @@ import {
   SHOP,
   worldWithBranch,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { type CommandOf, DAY, given, NOW, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, DAY, given, NOW, type Step } from "../../support/rules/rules.ts";
 
 const update: CommandOf<"UpdateBranch"> = { type: "UpdateBranch", ...DEV };
 const setDefault: CommandOf<"SetDefaultBranch"> = { type: "SetDefaultBranch", ...DEV };

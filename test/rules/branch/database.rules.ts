@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { DEV, MAIN, restartMain, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, HOUR, NOW, running, type Step } from "../../support/rules.ts";
+import { DEV, MAIN, restartMain, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, HOUR, NOW, running, type Step } from "../../support/rules/rules.ts";
 
 const create: CommandOf<"CreateDatabase"> = {
   type: "CreateDatabase",

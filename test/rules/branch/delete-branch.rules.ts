@@ -7,7 +7,7 @@ import {
   restartMain,
   worldWithBranch,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
+} from "../../support/rules/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -19,7 +19,7 @@ import {
   running,
   SECOND,
   type Step,
-} from "../../support/rules.ts";
+} from "../../support/rules/rules.ts";
 
 const deleteDev: CommandOf<"DeleteBranch"> = { type: "DeleteBranch", ...DEV };
 const branchWithCompute = worldWithBranch({

@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { DEV, MAIN, worldWithBranch, worldWithProject } from "../../support/rule-worlds.ts";
-import { type CommandOf, given } from "../../support/rules.ts";
+import { DEV, MAIN, worldWithBranch, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, given } from "../../support/rules/rules.ts";
 
 function learn(changes: Partial<CommandOf<"LearnBranchContent">>): CommandOf<"LearnBranchContent"> {
   return {

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { createDev, DEV, MAIN, worldWithBranch, worldWithProject } from "../../support/rule-worlds.ts";
+import { createDev, DEV, MAIN, worldWithBranch, worldWithProject } from "../../support/rules/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -10,7 +10,7 @@ import {
   queued,
   running,
   SECOND,
-} from "../../support/rules.ts";
+} from "../../support/rules/rules.ts";
 
 const resetDev: CommandOf<"RestoreBranch"> = {
   type: "RestoreBranch",

@@ -8,7 +8,7 @@ import {
   worldWithBranch,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
+} from "../../support/rules/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -19,7 +19,7 @@ import {
   queued,
   running,
   type Step,
-} from "../../support/rules.ts";
+} from "../../support/rules/rules.ts";
 
 const snapshotMain: CommandOf<"CreateSnapshot"> = { type: "CreateSnapshot", ...MAIN };
 const restore: CommandOf<"RestoreSnapshot"> = {

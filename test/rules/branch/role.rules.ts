@@ -7,8 +7,8 @@ import {
   worldWithBranch,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { type CommandOf, given, NOW, queued, running, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, given, NOW, queued, running, type Step } from "../../support/rules/rules.ts";
 
 const create: CommandOf<"CreateRole"> = { type: "CreateRole", ...MAIN, name: "ada" };
 const remove: CommandOf<"DeleteRole"> = { type: "DeleteRole", ...MAIN, name: "ada" };

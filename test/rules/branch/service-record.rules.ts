@@ -7,8 +7,8 @@ import {
   SHOP,
   worldWithBranch,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, NOW, SECOND, START } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, NOW, SECOND, START } from "../../support/rules/rules.ts";
 
 type Create = CommandOf<"CreateServiceRecord">;
 type NewRecord = Create["record"];

@@ -5,7 +5,7 @@ import {
   SHOP,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
+} from "../../support/rules/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -15,7 +15,7 @@ import {
   running,
   SECOND,
   type Step,
-} from "../../support/rules.ts";
+} from "../../support/rules/rules.ts";
 
 function activity(
   fields: Partial<CommandOf<"RecordActivity">["activity"]> = {},

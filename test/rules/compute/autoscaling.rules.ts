@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, MINUTE, NOW, SECOND, type Step } from "../../support/rules.ts";
+import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, MINUTE, NOW, SECOND, type Step } from "../../support/rules/rules.ts";
 
 const rescaleIsDue = { kind: "rescale", id: "ep-main" } as const;
 const autoscaled: Step = worldWithProject({ compute: { maxCu: 2 } });

@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { worldWithIdleCompute, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, done, given, MINUTE, SECOND } from "../../support/rules.ts";
+import { worldWithIdleCompute, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, DAY, done, given, MINUTE, SECOND } from "../../support/rules/rules.ts";
 
 const autosuspendIsDue = { kind: "autosuspend", id: "ep-main" } as const;
 const isSuspended = [

@@ -6,8 +6,8 @@ import {
   restartMain,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, MINUTE, SECOND, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, MINUTE, SECOND, type Step } from "../../support/rules/rules.ts";
 
 // The statistics of the local file cache, in blocks of 8 kB.
 

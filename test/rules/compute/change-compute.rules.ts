@@ -9,8 +9,8 @@ import {
   worldWithBranch,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, HOUR, queued, running, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, HOUR, queued, running, type Step } from "../../support/rules/rules.ts";
 
 const update: CommandOf<"UpdateCompute"> = {
   type: "UpdateCompute",

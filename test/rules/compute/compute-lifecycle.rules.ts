@@ -6,7 +6,7 @@ import {
   restartMain,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
+} from "../../support/rules/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -16,7 +16,7 @@ import {
   running,
   SECOND,
   type Step,
-} from "../../support/rules.ts";
+} from "../../support/rules/rules.ts";
 
 const start: CommandOf<"StartCompute"> = { type: "StartCompute", ...MAIN_COMPUTE };
 const suspend: CommandOf<"SuspendCompute"> = { type: "SuspendCompute", ...MAIN_COMPUTE };

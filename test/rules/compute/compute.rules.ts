@@ -5,8 +5,17 @@ import {
   SHOP,
   worldWithBranch,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, HOUR, NOW, queued, running, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import {
+  after,
+  type CommandOf,
+  given,
+  HOUR,
+  NOW,
+  queued,
+  running,
+  type Step,
+} from "../../support/rules/rules.ts";
 
 const create: CommandOf<"CreateCompute"> = {
   type: "CreateCompute",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ActivePhase, Compute } from "../../../src/platform/model/compute.ts";
 import type { Connection } from "../../../src/platform/model/connection.ts";
-import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, NOW, SECOND, type Step } from "../../support/rules.ts";
+import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, NOW, SECOND, type Step } from "../../support/rules/rules.ts";
 
 // The connections of a compute, and what an active compute or a start remembers of its traffic.
 

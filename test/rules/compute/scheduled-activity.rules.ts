@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, HOUR, NOW, running, type Step } from "../../support/rules.ts";
+import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, HOUR, NOW, running, type Step } from "../../support/rules/rules.ts";
 
 const schedule: CommandOf<"ScheduleActivity"> = {
   type: "ScheduleActivity",

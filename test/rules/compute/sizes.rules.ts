@@ -3,8 +3,8 @@ import { computeResources, maxConnections } from "../../../src/platform/catalog/
 import type { Compute } from "../../../src/platform/model/compute.ts";
 import { effectiveRange } from "../../../src/platform/rules/compute/open-connections.ts";
 import { profileOfWorld } from "../../../src/platform/world/world.ts";
-import { MAIN_COMPUTE, SHOP, worldWithBranch, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, running, SECOND, type Step } from "../../support/rules.ts";
+import { MAIN_COMPUTE, SHOP, worldWithBranch, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, running, SECOND, type Step } from "../../support/rules/rules.ts";
 
 /** The reference's table: size in CU, vCPU, RAM and local file cache in GB, `max_connections`. */
 const TABLE = [

@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, given, MINUTE, NOW, SECOND } from "../../support/rules.ts";
+import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { after, type CommandOf, given, MINUTE, NOW, SECOND } from "../../support/rules/rules.ts";
 
 const begin: CommandOf<"BeginSpan"> = { type: "BeginSpan", endpointId: "ep-main" };
 

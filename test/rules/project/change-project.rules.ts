@@ -9,8 +9,8 @@ import {
   worldWithAccount,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { type CommandOf, DAY, given, NOW, queued, running } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, DAY, given, NOW, queued, running } from "../../support/rules/rules.ts";
 
 const update: CommandOf<"UpdateProject"> = { type: "UpdateProject", ...SHOP };
 const enableReplication = { ...update, settings: { enable_logical_replication: true } };

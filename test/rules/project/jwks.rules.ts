@@ -1,6 +1,12 @@
 import { test } from "vitest";
-import { createOther, DEV, SHOP, worldWithBranch, worldWithProject } from "../../support/rule-worlds.ts";
-import { type CommandOf, given } from "../../support/rules.ts";
+import {
+  createOther,
+  DEV,
+  SHOP,
+  worldWithBranch,
+  worldWithProject,
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, given } from "../../support/rules/rules.ts";
 
 const add: CommandOf<"AddJwks"> = {
   type: "AddJwks",

@@ -1,6 +1,11 @@
 import { test } from "vitest";
-import { createDev, createShop, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
-import { given, NOW, queued, running, type Step } from "../../support/rules.ts";
+import {
+  createDev,
+  createShop,
+  worldWithAccount,
+  worldWithProject,
+} from "../../support/rules/rule-worlds.ts";
+import { given, NOW, queued, running, type Step } from "../../support/rules/rules.ts";
 
 test("a new project gets a default branch and a compute that starts after its branch", () => {
   given(worldWithAccount())

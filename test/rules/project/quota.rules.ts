@@ -1,6 +1,15 @@
 import { test } from "vitest";
-import { createDev, MAIN_COMPUTE, SHOP, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, done, given, running, SECOND, type Step } from "../../support/rules.ts";
+import { createDev, MAIN_COMPUTE, SHOP, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import {
+  after,
+  type CommandOf,
+  DAY,
+  done,
+  given,
+  running,
+  SECOND,
+  type Step,
+} from "../../support/rules/rules.ts";
 
 const quotaIsDue = { kind: "quota", id: "shop" } as const;
 

@@ -12,8 +12,17 @@ import {
   SHOP,
   worldWithBranch,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, HOUR, NOW, SECOND, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import {
+  after,
+  type CommandOf,
+  DAY,
+  given,
+  HOUR,
+  NOW,
+  SECOND,
+  type Step,
+} from "../../support/rules/rules.ts";
 
 const recoverDev: CommandOf<"RecoverBranch"> = { type: "RecoverBranch", ...DEV };
 const recoverShop: CommandOf<"RecoverProject"> = { type: "RecoverProject", ...SHOP };

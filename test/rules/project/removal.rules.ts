@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { DEV, MAIN, ORGANIZATION, SHOP, worldWithBranch } from "../../support/rule-worlds.ts";
-import { after, DAY, given, HOUR, type Step } from "../../support/rules.ts";
+import { DEV, MAIN, ORGANIZATION, SHOP, worldWithBranch } from "../../support/rules/rule-worlds.ts";
+import { after, DAY, given, HOUR, type Step } from "../../support/rules/rules.ts";
 
 // What is left of a project or a branch: nothing but history, and the numbers that are taken.
 

@@ -7,8 +7,8 @@ import {
   SHOP,
   worldWithAccount,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { type CommandOf, given, type Step } from "../../support/rules.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, given, type Step } from "../../support/rules/rules.ts";
 
 const assign: CommandOf<"AssignVpcEndpoint"> = {
   type: "AssignVpcEndpoint",

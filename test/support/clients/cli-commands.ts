@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Cli } from "../cli-bundle.ts";
+import type { Cli } from "./cli-bundle.ts";
 
 const require = createRequire(import.meta.url);
 

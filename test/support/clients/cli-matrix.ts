@@ -1,4 +1,4 @@
-import type { Cli } from "../cli-bundle.ts";
+import type { Cli } from "./cli-bundle.ts";
 import { SERVICES_DISABLED, SERVICES_ENABLED } from "./cli-service-steps.ts";
 
 /** What later commands need from the output of earlier ones. */
@@ -12,6 +12,7 @@ export type CliStep = {
   readonly command: string;
   readonly args: (state: CliState) => readonly string[];
   /** Stores what later commands need. */
+  // biome-ignore lint/suspicious/noExplicitAny: each command of the client prints its own shape
   readonly keep?: (output: any, state: CliState) => void;
   /** Only the newer command lines have it. */
   readonly newer?: true;

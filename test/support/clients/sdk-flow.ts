@@ -8,6 +8,7 @@ export type SdkState = Record<
 export type SdkCall = readonly [
   method: string,
   params: (state: SdkState) => unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: each method of the client returns its own shape
   keep?: (data: any, state: SdkState) => void,
 ];
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { REPLAY_PATH } from "../properties.ts";
+import { REPLAY_PATH } from "../properties/properties.ts";
 import { connectManyClients, recordActivity } from "./activity-commands.ts";
 import {
   createBranch,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import type { Double } from "../double/double.ts";
 import { as, type Command, callApi, command, isBusy } from "./model-command.ts";
 import {
   type Endpoint,
@@ -230,10 +231,7 @@ export const startSuspendRestart: fc.Arbitrary<Command> = fc
     ),
   );
 
-async function currentState(
-  stage: { double(): { sim: (method: string, path: string) => Promise<any> } },
-  { id }: Endpoint,
-): Promise<string> {
+async function currentState(stage: { double(): Pick<Double, "sim"> }, { id }: Endpoint): Promise<string> {
   return (await stage.double().sim("GET", `/endpoints/${id}/stats`)).body.current_state;
 }
 

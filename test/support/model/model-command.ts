@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { API_KEY, type ApiResponse, type Double, START } from "../double.ts";
+import type { ApiResponse } from "../answers/api-response.ts";
+import { API_KEY, type Double, START } from "../double/double.ts";
 import {
   type Account,
   branchesIn,
@@ -89,7 +90,7 @@ export async function callApi(
   const expected = { owner: predicted, stranger: [404], revoked: [401] }[call.as];
   const response = await host
     .double()
-    .api(call.method, `/projects/${project.id}${call.path}`, call.body, key);
+    .api(call.method, `/projects/${project.id}${call.path}` as string, call.body, key);
   expect(
     expected,
     `${call.method} ${call.path}: ${response.status} ${JSON.stringify(response.body)}`,

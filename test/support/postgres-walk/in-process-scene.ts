@@ -7,7 +7,7 @@ import type { RecordedEvent } from "../../../src/platform/model/events.ts";
 import type { RunningEngine, StartRequest } from "../../../src/postgres/engine/engine.ts";
 import { PostgresEngine } from "../../../src/postgres/engine/postgres-engine.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
-import { createDouble } from "../double.ts";
+import { createDouble } from "../double/double.ts";
 import type { WalkScene } from "./walk.ts";
 
 export type InProcessScene = WalkScene & {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { expect } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import type { ServerClient } from "../running-server.ts";
+import type { ServerClient } from "../server/running-server.ts";
 import { WalkClients } from "./walk-clients.ts";
 
 /** A server, or the same parts of it in this process. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { operationFinder } from "../public-client.ts";
-import { loadPublicDocument } from "../public-document.ts";
-import type { ServerClient } from "../running-server.ts";
+import type { AnyBody } from "../answers/api-response.ts";
+import { operationFinder } from "../document/public-client.ts";
+import { loadPublicDocument } from "../document/public-document.ts";
+import type { ServerClient } from "../server/running-server.ts";
 
 /** What went wrong, and how much was done. */
 export type Findings = {
@@ -61,7 +62,7 @@ export class CheckedApi {
   }
 
   /** The body of a successful response. Throws for any other, after the retries. */
-  async call(method: string, path: string, body?: unknown): Promise<any> {
+  async call(method: string, path: string, body?: unknown): Promise<AnyBody> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.#client.api(method, path, body);
       this.#check(method, path, response.status, response.body);

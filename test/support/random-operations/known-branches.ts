@@ -1,3 +1,5 @@
+import type { AnyBody } from "../answers/api-response.ts";
+
 /** A branch as the client of a random walk knows it. */
 export type KnownBranch = {
   readonly id: string;
@@ -34,7 +36,7 @@ export class KnownBranches {
   }
 
   add(
-    row: any,
+    row: AnyBody["branch"],
     parent: KnownBranch | undefined,
     primary: string | undefined,
     isPreserved = false,
@@ -67,7 +69,7 @@ export class KnownBranches {
   }
 }
 
-export function setTimes(branch: KnownBranch, row: any): void {
+export function setTimes(branch: KnownBranch, row: AnyBody["branch"]): void {
   branch.updatedAt = Date.parse(row.updated_at);
   branch.parentTimestamp = row.parent_timestamp === undefined ? 0 : Date.parse(row.parent_timestamp);
 }

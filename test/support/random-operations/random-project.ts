@@ -55,7 +55,10 @@ export class RandomProject {
     project.#id = created.project.id;
     project.#main = project.#branches.add(created.branch, undefined, created.endpoints[0].id);
     await project.#wait();
-    project.#limits = (await api.call("GET", project.#path("/limits"))).limits;
+    project.#limits = (await api.call("GET", project.#path("/limits"))).limits as unknown as Record<
+      string,
+      number
+    >;
     project.#begin = api.now;
     return project;
   }

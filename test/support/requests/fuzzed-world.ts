@@ -5,7 +5,8 @@ import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import type { HostClock } from "../../../src/simulation/host-clock.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { WorldRegistry } from "../../../src/worlds/world-registry.ts";
-import { API_KEY, START } from "../double.ts";
+import type { AnyBody } from "../answers/api-response.ts";
+import { API_KEY, START } from "../double/double.ts";
 
 export const FREE_KEY = "f".repeat(64);
 
@@ -99,7 +100,7 @@ async function createObjects(app: Hono): Promise<ResourceNames> {
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as any;
+    return (await response.json()) as AnyBody;
   };
   await post("/_sim/accounts", { id: "thrifty", name: "thrifty", plan: "free", api_key: FREE_KEY });
   const created = await post("/api/v2/projects", { project: {} });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { API_KEY } from "../double.ts";
+import { API_KEY } from "../double/double.ts";
 import { malformed, mutated } from "./bodies.ts";
 import { FREE_KEY, type ResourceNames } from "./fuzzed-world.ts";
 import { PUBLIC_ROUTES, ROUTES } from "./routes.ts";

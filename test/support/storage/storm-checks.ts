@@ -5,8 +5,9 @@ import { openStore } from "../../../src/store/file/open-world.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { DEFAULT_WORLD } from "../../../src/worlds/directory-layout.ts";
 import { AUTOMATIC_PREFIX } from "../../../src/worlds/world-handle.ts";
-import type { ApiResponse, Double } from "../double.ts";
-import { doubleOfWorld, verify } from "../storage-double.ts";
+import type { ApiResponse, Rejection } from "../answers/api-response.ts";
+import type { Double } from "../double/double.ts";
+import { doubleOfWorld, verify } from "../double/storage-double.ts";
 import { type Contents, contentOf, type Ledger, type LedgerState, lastOf, worldFile } from "./ledger.ts";
 import { control } from "./shim-control.ts";
 
@@ -15,7 +16,7 @@ import { control } from "./shim-control.ts";
  * `eventsOnly`, the answer need not mention a commit of the clock and of the request log, which copies begin with.
  */
 export function checkAnswers(
-  answers: readonly ApiResponse[],
+  answers: readonly ApiResponse<Rejection>[],
   { before, after, eventsOnly }: { before: LedgerState; after: LedgerState; eventsOnly: boolean },
 ): void {
   const failed = answers.filter(({ status }) => status >= 500);

@@ -89,10 +89,10 @@ export function describeStormFailure(kind: StormKind, { seed, error }: StormFail
   return `seed ${seed}: ${error}\nto repeat: npm run storm -- --kind ${kind} --first ${seed} --seeds 1`;
 }
 
-async function runWorker(
+async function runWorker<Report>(
   shim: string,
   next: () => string | undefined,
-  onReport: (report: any) => void,
+  onReport: (report: Report) => void,
 ): Promise<void> {
   const worker = spawn(process.execPath, ["--import", "tsx", join(HERE, "storm-worker.ts")], {
     env: { ...process.env, LD_PRELOAD: shim },

@@ -1,7 +1,8 @@
 import { basename, dirname } from "node:path";
 import { DEFAULT_WORLD } from "../../../src/worlds/directory-layout.ts";
-import type { ApiResponse, Double } from "../double.ts";
-import { doubleOfWorld } from "../storage-double.ts";
+import type { AnyBody, ApiResponse, Rejection } from "../answers/api-response.ts";
+import type { Double } from "../double/double.ts";
+import { doubleOfWorld } from "../double/storage-double.ts";
 import type { Draw } from "./disk-image.ts";
 import { type Ledger, snapshotFile, worldFile } from "./ledger.ts";
 
@@ -20,8 +21,12 @@ export function worldOfStep(double: Double, ledger: Ledger, draw: Draw): { name:
 export const OLDER_WORLD = "older";
 
 /** One or more requests at once. */
-export async function takeStep(double: Double, projects: string[], draw: Draw): Promise<ApiResponse[]> {
-  const request = (): Promise<ApiResponse> => {
+export async function takeStep(
+  double: Double,
+  projects: string[],
+  draw: Draw,
+): Promise<ApiResponse<Rejection>[]> {
+  const request = (): Promise<ApiResponse<Rejection>> => {
     const project = `/projects/${projects[draw(projects.length)]}`;
     switch (draw(9)) {
       case 0:
@@ -48,12 +53,17 @@ export async function takeStep(double: Double, projects: string[], draw: Draw): 
   };
   const burst = draw(3) === 0 ? 2 + draw(4) : 1;
   const answers = await Promise.all(Array.from({ length: burst }, request));
-  for (const { status, body } of answers) if (status === 201 && body.project) projects.push(body.project.id);
+  for (const { status, body } of answers)
+    if (status === 201 && "project" in body) projects.push((body as AnyBody).project.id);
   return answers;
 }
 
 /** Takes, restores or deletes a snapshot of a world, forks it, or deletes a fork. */
-export async function takeCopyStep(double: Double, ledger: Ledger, draw: Draw): Promise<ApiResponse> {
+export async function takeCopyStep(
+  double: Double,
+  ledger: Ledger,
+  draw: Draw,
+): Promise<ApiResponse<Rejection>> {
   const world = worldOfStep(double, ledger, draw);
   const snapshot = SNAPSHOTS[draw(SNAPSHOTS.length)] as string;
   const fork = FORKS[draw(FORKS.length)] as string;

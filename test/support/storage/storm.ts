@@ -8,9 +8,9 @@ import { parseClockSetting } from "../../../src/simulation/world-clock.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { EVENTS_PER_BLOCK } from "../../../src/store/journal/block-size.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
-import { createDouble, START } from "../double.ts";
-import { scheduleActivities } from "../scheduled-activities.ts";
-import { TestHost } from "../test-host.ts";
+import { createDouble, START } from "../double/double.ts";
+import { scheduleActivities } from "../double/scheduled-activities.ts";
+import { TestHost } from "../double/test-host.ts";
 import { DiskModel, type DiskRecord, type Draw, readRecording } from "./disk-image.ts";
 import { FollowedDirectory } from "./followed-directory.ts";
 import { Ledger, type LedgerState, worldFile } from "./ledger.ts";
@@ -133,7 +133,7 @@ async function work({
     ...(hostClock && { hostClock }),
   });
   try {
-    const projects: string[] = (await double.api("GET", "/projects")).body.projects.map(({ id }: any) => id);
+    const projects: string[] = (await double.api("GET", "/projects")).body.projects.map(({ id }) => id);
     for (let step = 0; step < STEPS; step += 1) {
       if (isFaulty && draw(3) === 0) armFailure(draw);
       const before = ledger.state;

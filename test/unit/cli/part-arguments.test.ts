@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { backtestCommand } from "../../../src/cli/commands/whatif/backtest-command.ts";
 import { compareCommand } from "../../../src/cli/commands/whatif/compare-command.ts";
 import { checkedPart, PART_OPTIONS, RejectedPart } from "../../../src/cli/queue/part-arguments.ts";
-import { temporaryDirectory } from "../../support/process.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 
 /** Options of both commands that a part cannot have: they write, contact a server, or belong to the queue. */
 const REFUSED = [

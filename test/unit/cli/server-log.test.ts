@@ -5,7 +5,7 @@ import { DroppingStream, MAX_WAITING_LOG_BYTES } from "../../../src/cli/server/s
 
 /** A log whose entries the test reads. */
 function recordingLog(level: string) {
-  const entries: any[] = [];
+  const entries: { msg: string; err: { message: string; stack?: string } }[] = [];
   const stream = {
     dropped: 0,
     write: (entry: string) => void entries.push(JSON.parse(entry)),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type JsonExcess, JsonScanner } from "../../../src/input-limits/json-scanner.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 /** What a scanner that reads byte by byte finds. */
 function excessOf(text: string, maxLevels: number, maxValues: number): JsonExcess | undefined {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ChangeSet } from "../../../src/kernel/change-set.ts";
 import { Table } from "../../../src/kernel/table.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 type Seat = { readonly id: string; readonly row?: string | undefined; readonly number: number };
 

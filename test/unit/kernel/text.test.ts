@@ -13,7 +13,7 @@ import {
   listNames,
 } from "../../../src/kernel/text.ts";
 import { parseDuration } from "../../../src/kernel/time.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 /** Draws these integers in order, again and again. */
 const drawing = (...draws: readonly number[]): Random => ({

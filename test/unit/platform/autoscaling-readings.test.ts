@@ -7,9 +7,9 @@ import {
   sizeForReadings,
 } from "../../../src/platform/rules/compute/autoscaling/load-readings.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { MAIN_COMPUTE, worldWithProject } from "../../support/rule-worlds.ts";
-import { type CommandOf, MINUTE, NOW, SECOND } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { MAIN_COMPUTE, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, MINUTE, NOW, SECOND } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 type Load = {
   readonly at: number;

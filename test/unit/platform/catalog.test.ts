@@ -14,7 +14,7 @@ import {
 import { REGIONS } from "../../../src/platform/catalog/regions.ts";
 import { releaseAt, releasedAt } from "../../../src/platform/catalog/release.ts";
 import { computeResources, maxConnections, sizeForLoad } from "../../../src/platform/catalog/sizes.ts";
-import { DAY, SECOND } from "../../support/rules.ts";
+import { DAY, SECOND } from "../../support/rules/rules.ts";
 
 // The table "Compute sizes" of the reference.
 test.each([

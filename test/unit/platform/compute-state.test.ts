@@ -7,9 +7,9 @@ import {
   worldWithAccount,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { type CommandOf, HOUR, MINUTE, NOW, SECOND, START, type Step } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, HOUR, MINUTE, NOW, SECOND, START, type Step } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 // The compute of worldWithProject is active since six seconds before NOW.
 

@@ -6,8 +6,8 @@ import {
   poolerHost,
   proxyHost,
 } from "../../../src/platform/rules/compute/host-name.ts";
-import { worldWithProject } from "../../support/rule-worlds.ts";
-import { given } from "../../support/rules.ts";
+import { worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { given } from "../../support/rules/rules.ts";
 
 test.each([
   "localhost",

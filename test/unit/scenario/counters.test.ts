@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Counters } from "../../../src/scenario/measure/counters.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 test("a percentile is by nearest rank over all arrivals, including those that did not wait", async () => {
   await expectHolds(

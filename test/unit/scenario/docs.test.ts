@@ -5,7 +5,7 @@ import { scenario } from "../../../src/scenario/file/scenario-schema.ts";
 import { seedFile } from "../../../src/scenario/file/seed-schema.ts";
 import { ACTIONS } from "../../../src/scenario/file/step-schema.ts";
 import { parseScenario } from "../../../src/scenario/parse-scenario.ts";
-import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
+import { failuresOf, runScenarioText } from "../../support/scenario/scenario-run.ts";
 
 const TEXT = readFileSync("docs/reference/scenario-file.md", "utf8");
 const SNIPPETS = [...TEXT.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(

@@ -1,7 +1,7 @@
 import { parseHTML } from "linkedom";
 import { expect, test } from "vitest";
 import { htmlReport } from "../../../src/scenario/report/html.ts";
-import { runScenarioText } from "../../support/scenario-run.ts";
+import { runScenarioText } from "../../support/scenario/scenario-run.ts";
 
 const SCENARIO = [
   "version: 1",

@@ -3,7 +3,7 @@ import { openInProcessTarget } from "../../../src/app/in-process-target.ts";
 import { usageAt } from "../../../src/platform/rules/usage/meter.ts";
 import { parseScenario } from "../../../src/scenario/parse-scenario.ts";
 import { runScenario } from "../../../src/scenario/run/run-scenario.ts";
-import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
+import { failuresOf, runScenarioText } from "../../support/scenario/scenario-run.ts";
 
 /** The verdict of a scenario with these lines, and its failures. */
 async function played(...lines: string[]) {

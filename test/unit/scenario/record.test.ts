@@ -63,11 +63,18 @@ const requestEntry = (
   ...more,
 });
 
+/** A request of a client or of the control API. */
+type RecordedStep = {
+  readonly at: string;
+  readonly request?: { readonly body: { readonly branch: { readonly name: string } } };
+  readonly control?: { readonly path: string };
+};
+
 function recorded(events: readonly RecordedEvent[], requests: readonly RequestLogEntry[]) {
   const { steps, omitted } = recordSteps({ world: emptyWorld(), events, requests }, SHOWN, String);
   return {
-    steps: steps.map(
-      (step: any) => `${step.at.slice(17, 19)} ${step.request?.body.branch.name ?? step.control.path}`,
+    steps: (steps as readonly RecordedStep[]).map(
+      (step) => `${step.at.slice(17, 19)} ${step.request?.body.branch.name ?? step.control?.path}`,
     ),
     omitted,
   };

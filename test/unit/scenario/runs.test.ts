@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { testDirectory } from "../../support/running-server.ts";
-import { failuresOf, runScenarioFile, runScenarioText } from "../../support/scenario-run.ts";
-import { SHIPPED, YEAR } from "../../support/shipped-scenarios.ts";
+import { failuresOf, runScenarioFile, runScenarioText } from "../../support/scenario/scenario-run.ts";
+import { SHIPPED, YEAR } from "../../support/scenario/shipped-scenarios.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
 
 const QUICK = SHIPPED.slice(0, -3);
 

@@ -4,7 +4,7 @@ import formats from "ajv-formats";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { STARTER_FILES } from "../../../src/cli/init/starter-files.ts";
-import { SHIPPED } from "../../support/shipped-scenarios.ts";
+import { SHIPPED } from "../../support/scenario/shipped-scenarios.ts";
 
 // What editors check with. Whether it is of these sources is checked by `npm run check:schema`.
 

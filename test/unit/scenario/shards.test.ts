@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isOfShard, parseShard, runsOfShard } from "../../../src/kernel/shard.ts";
 import { mergeShards, parseShardReport } from "../../../src/scenario/report/merge-reports.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 test.each([
   ["1/1", { index: 1, of: 1 }],

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OccupancyTimeline } from "../../../src/scenario/measure/timeline.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 const START = 1_000_000;
 const SLOTS = 512;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseScenario, ScenarioError } from "../../../src/scenario/parse-scenario.ts";
-import { runScenarioText } from "../../support/scenario-run.ts";
+import { runScenarioText } from "../../support/scenario/scenario-run.ts";
 
 const HEAD = "version: 1\nworld: { projects: { shop: {} } }\n";
 

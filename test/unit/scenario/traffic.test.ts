@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { testDirectory } from "../../support/running-server.ts";
-import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
+import { failuresOf, runScenarioText } from "../../support/scenario/scenario-run.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
 
 const project = (delay: number) =>
   `{ branches: { main: { computes: { primary: { suspend_timeout_seconds: ${delay} } } } } }`;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Verdict } from "../../../src/scenario/run/verdict.ts";
-import { runScenarioText } from "../../support/scenario-run.ts";
+import { runScenarioText } from "../../support/scenario/scenario-run.ts";
 
 /** Runs these lines in a world with one project. */
 async function played(...lines: string[]): Promise<Verdict> {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { expectation, meetsExpectation } from "../../../src/scenario/file/expectation.ts";
 import { ExpectationResults } from "../../../src/scenario/run/expectation-results.ts";
 import { Watches } from "../../../src/scenario/run/watches.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 const MINUTE = 60_000;
 

@@ -6,9 +6,9 @@ import { type ArrivalSource, NO_ARRIVALS } from "../../../src/simulation/arrival
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
-import { MAIN, restartMain, worldWithProject } from "../../support/rule-worlds.ts";
-import { type CommandOf, HOUR, MINUTE, NOW, SECOND, type Step } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { MAIN, restartMain, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, HOUR, MINUTE, NOW, SECOND, type Step } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 // The compute is active since six seconds before NOW, and its delay is five minutes.
 

@@ -3,7 +3,7 @@ import { END_OF_TIME } from "../../../src/kernel/time.ts";
 import { HostClock } from "../../../src/simulation/host-clock.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { type ClockState, parseClockSetting, WorldClock } from "../../../src/simulation/world-clock.ts";
-import { TestHost } from "../../support/test-host.ts";
+import { TestHost } from "../../support/double/test-host.ts";
 
 const WALL = 1_700_000_000_000;
 const SIM = 1_800_000_000_000;

@@ -14,9 +14,9 @@ import {
   worldWithBranch,
   worldWithIdleCompute,
   worldWithProject,
-} from "../../support/rule-worlds.ts";
-import { type CommandOf, DAY, HOUR, MINUTE, NOW, SECOND, type Step } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, DAY, HOUR, MINUTE, NOW, SECOND, type Step } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 const createKey: CommandOf<"CreateApiKey"> = {
   type: "CreateApiKey",

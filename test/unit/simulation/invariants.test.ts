@@ -9,9 +9,9 @@ import {
   ORGANIZATION,
   SHOP,
   worldWithAccount,
-} from "../../support/rule-worlds.ts";
-import { type CommandOf, DAY, NOW, SECOND } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, DAY, NOW, SECOND } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 const activity = (fields: Partial<CommandOf<"RecordActivity">["activity"]>): CommandOf<"RecordActivity"> => ({
   type: "RecordActivity",

@@ -7,9 +7,9 @@ import type { Batch } from "../../../src/simulation/journal.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { replay, resolvePoint, worldAt } from "../../../src/simulation/replay.ts";
 import { PendingRequests } from "../../../src/simulation/request-log.ts";
-import { MAIN, restartMain, SHOP, worldWithProject } from "../../support/rule-worlds.ts";
-import { type CommandOf, HOUR, MINUTE, NOW, SECOND } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { MAIN, restartMain, SHOP, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { type CommandOf, HOUR, MINUTE, NOW, SECOND } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 const clock = { mode: "manual", factor: 0, simAnchor: 0, wallAnchor: 0 } as const;
 const query: CommandOf<"RecordActivity"> = {

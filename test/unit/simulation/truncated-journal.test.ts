@@ -3,8 +3,8 @@ import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { replay, resolvePoint, worldAt } from "../../../src/simulation/replay.ts";
-import { restartMain, worldWithProject } from "../../support/rule-worlds.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { restartMain, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 const clock = { mode: "manual", factor: 0, simAnchor: 0, wallAnchor: 0 } as const;
 

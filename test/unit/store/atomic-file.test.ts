@@ -21,7 +21,7 @@ import {
   temporaryPath,
   writeAtomically,
 } from "../../../src/store/file/atomic-file.ts";
-import { testDirectory } from "../../support/world-files.ts";
+import { testDirectory } from "../../support/store/world-files.ts";
 
 const text = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 const modeOf = (path: string) => statSync(path).mode & 0o777;

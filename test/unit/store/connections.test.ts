@@ -21,8 +21,8 @@ import {
 import { upgradeFile } from "../../../src/store/file/upgrade.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo } from "../../../src/store/file/world-snapshot.ts";
 import { cutWal, findWalDamage, makeWalDurable } from "../../../src/store/journal/wal-file.ts";
-import { worldFiles } from "../../support/verified-files.ts";
-import { copyOf, MIGRATIONS, OPTIONS, testDirectory } from "../../support/world-files.ts";
+import { worldFiles } from "../../support/store/verified-files.ts";
+import { copyOf, MIGRATIONS, OPTIONS, testDirectory } from "../../support/store/world-files.ts";
 
 const files = worldFiles();
 

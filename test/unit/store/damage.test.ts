@@ -20,9 +20,9 @@ import {
   checksumOf,
 } from "../../../src/store/tables/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../../../src/store/tables/journal-row.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { worldWithProject } from "../../support/rule-worlds.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
+import { worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 const MIGRATIONS = "migrations";
 

@@ -16,9 +16,9 @@ import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
 import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { RowWriter } from "../../../src/store/tables/row-writer.ts";
 import { prepareReader } from "../../../src/store/tables/stored-tables.ts";
-import { createShop, MAIN_COMPUTE } from "../../support/rule-worlds.ts";
-import { after, HOUR, MINUTE, type Step } from "../../support/rules.ts";
-import { worldFiles } from "../../support/verified-files.ts";
+import { createShop, MAIN_COMPUTE } from "../../support/rules/rule-worlds.ts";
+import { after, HOUR, MINUTE, type Step } from "../../support/rules/rules.ts";
+import { worldFiles } from "../../support/store/verified-files.ts";
 import {
   copyOf,
   editWorldRow,
@@ -28,7 +28,7 @@ import {
   OPTIONS,
   testDirectory,
   writeWorldFile,
-} from "../../support/world-files.ts";
+} from "../../support/store/world-files.ts";
 
 const files = worldFiles();
 const WALL_NOW = 5_000;

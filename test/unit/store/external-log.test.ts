@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { checkSchema } from "../../../src/store/file/check-schema.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { expectHolds } from "../../support/properties.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 const MIGRATIONS = "migrations";
 const OPTIONS = { migrationsFolder: MIGRATIONS, leavesLog: true };

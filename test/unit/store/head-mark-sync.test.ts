@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { HeadMark, readHeadMark } from "../../../src/store/file/head-mark.ts";
-import { countSyncs } from "../../support/count-syncs.ts";
-import { testDirectory } from "../../support/world-files.ts";
+import { countSyncs } from "../../support/store/count-syncs.ts";
+import { testDirectory } from "../../support/store/world-files.ts";
 
 test("a mark is written without a sync, and a sync writes its file to disk", () => {
   const path = join(testDirectory(), "world.sqlite");

@@ -14,10 +14,10 @@ import { rechain } from "../../../src/store/journal/rechain.ts";
 import { RequestRows } from "../../../src/store/journal/request-rows.ts";
 import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { MAIN_COMPUTE, restartMain, worldWithProject } from "../../support/rule-worlds.ts";
-import { DAY, HOUR, SECOND, START } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
+import { MAIN_COMPUTE, restartMain, worldWithProject } from "../../support/rules/rule-worlds.ts";
+import { DAY, HOUR, SECOND, START } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 const templates = temporaryDirectory();
 let template: Buffer;

@@ -11,7 +11,7 @@ import { openStore } from "../../../src/store/file/open-world.ts";
 import { connect } from "../../../src/store/file/sqlite-connection.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
-import { temporaryDirectory } from "../../support/process.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 import {
   createDev,
   createShop,
@@ -19,10 +19,10 @@ import {
   MAIN_COMPUTE,
   SHOP,
   worldWithBranch,
-} from "../../support/rule-worlds.ts";
-import { after, DAY, HOUR, type Step } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
-import { copyOf, editWorldRow, inDatabase } from "../../support/world-files.ts";
+} from "../../support/rules/rule-worlds.ts";
+import { after, DAY, HOUR, type Step } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
+import { copyOf, editWorldRow, inDatabase } from "../../support/store/world-files.ts";
 
 const MIGRATIONS = "migrations";
 
@@ -257,7 +257,7 @@ test("a file whose world has been removed is not brought up to date", async () =
   expect(catchUpAt(path, loaded, (sqlite) => sqlite.exec("DELETE FROM world"))).toBeUndefined();
 });
 
-test.each(["settings", "numbers", "at"])(
+test.each(["settings", "numbers", "at"] as const)(
   "a file with another value in the world row is read again: %s",
   async (column) => {
     const { path, loaded, store } = await continuedWorld();

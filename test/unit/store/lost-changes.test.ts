@@ -13,8 +13,8 @@ import { openStore } from "../../../src/store/file/open-world.ts";
 import { walPath } from "../../../src/store/journal/wal-file.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
-import { worldFiles } from "../../support/verified-files.ts";
-import { copyOf, inDatabase, inMemory, OPTIONS, testDirectory } from "../../support/world-files.ts";
+import { worldFiles } from "../../support/store/verified-files.ts";
+import { copyOf, inDatabase, inMemory, OPTIONS, testDirectory } from "../../support/store/world-files.ts";
 
 const files = worldFiles();
 const LOG =

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeDirectory } from "../../../src/store/file/atomic-file.ts";
-import { countSyncs } from "../../support/count-syncs.ts";
-import { testDirectory } from "../../support/world-files.ts";
+import { countSyncs } from "../../support/store/count-syncs.ts";
+import { testDirectory } from "../../support/store/world-files.ts";
 
 test("the names of a directory are synced when it is created, and not again", () => {
   const path = join(testDirectory(), "a", "b", "c", "d");

@@ -10,8 +10,8 @@ import { openStore, type Store } from "../../../src/store/file/open-world.ts";
 import { readWorldRow } from "../../../src/store/file/read-world.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
-import { worldFiles } from "../../support/verified-files.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
+import { worldFiles } from "../../support/store/verified-files.ts";
 import {
   clockAt,
   copyOf,
@@ -22,7 +22,7 @@ import {
   OPTIONS,
   testDirectory,
   writeWorldFile,
-} from "../../support/world-files.ts";
+} from "../../support/store/world-files.ts";
 
 const files = worldFiles();
 

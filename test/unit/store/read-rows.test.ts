@@ -7,10 +7,10 @@ import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
-import { temporaryDirectory } from "../../support/process.ts";
-import { DEV, MAIN, worldWithBranch } from "../../support/rule-worlds.ts";
-import { after, HOUR } from "../../support/rules.ts";
-import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
+import { DEV, MAIN, worldWithBranch } from "../../support/rules/rule-worlds.ts";
+import { after, HOUR } from "../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../support/rules/simulated-world.ts";
 
 const MIGRATIONS = "migrations";
 const { path: directory, remove } = temporaryDirectory();

@@ -6,7 +6,7 @@ import { redactSecrets } from "../../../src/store/file/redact-secrets.ts";
 import { connectReadOnly } from "../../../src/store/file/sqlite-connection.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
-import { worldFiles } from "../../support/verified-files.ts";
+import { worldFiles } from "../../support/store/verified-files.ts";
 import {
   ADDRESS,
   copyOf,
@@ -15,7 +15,7 @@ import {
   OPTIONS,
   PASSWORD,
   REMOVED_KEY_HASH,
-} from "../../support/world-files.ts";
+} from "../../support/store/world-files.ts";
 
 const files = worldFiles();
 const SECRETS = [KEY_HASH, REMOVED_KEY_HASH.slice(0, 32), PASSWORD, ADDRESS];

@@ -7,7 +7,7 @@ import { connectReadOnly } from "../../../src/store/file/sqlite-connection.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo } from "../../../src/store/file/world-snapshot.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../../../src/store/tables/format-version.ts";
 import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
-import { worldFiles } from "../../support/verified-files.ts";
+import { worldFiles } from "../../support/store/verified-files.ts";
 import {
   copyOf,
   inDatabase,
@@ -15,7 +15,7 @@ import {
   MIGRATIONS,
   OPTIONS,
   testDirectory,
-} from "../../support/world-files.ts";
+} from "../../support/store/world-files.ts";
 
 const files = worldFiles();
 const RELEASES = ["0.1.0", "0.2.0", "0.3.0", "0.4.0"];

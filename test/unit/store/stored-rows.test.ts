@@ -13,7 +13,7 @@ import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { checkChecksums, rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
 import { RowWriter } from "../../../src/store/tables/row-writer.ts";
 import { prepareReader, readAllRows } from "../../../src/store/tables/stored-tables.ts";
-import { temporaryDirectory } from "../../support/process.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 
 const templates = temporaryDirectory();
 let template: Buffer;

@@ -23,8 +23,8 @@ import {
   readAllRows,
   tableName,
 } from "../../../src/store/tables/stored-tables.ts";
-import { worldFiles } from "../../support/verified-files.ts";
-import { inMemory, removeRow, writeRow } from "../../support/world-files.ts";
+import { worldFiles } from "../../support/store/verified-files.ts";
+import { inMemory, removeRow, writeRow } from "../../support/store/world-files.ts";
 
 const files = worldFiles();
 const tables = Object.values(schema).filter((table) => is(table, SQLiteTable));

@@ -7,7 +7,7 @@ import { DurableTransactions } from "../../../src/store/journal/durable-transact
 import type { JournalStatements } from "../../../src/store/journal/journal-statements.ts";
 import { isPruned, type PruneBacklog, pruneSome } from "../../../src/store/journal/prune-history.ts";
 import { walPath } from "../../../src/store/journal/wal-file.ts";
-import { temporaryDirectory } from "../../support/process.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
 
 describe("transactions", () => {
   /** A database with a log. Its commit fails if a row refers to none. */

@@ -11,7 +11,7 @@ import {
   schemaVersionOf,
 } from "../../../src/store/tables/format-version.ts";
 import { readHistoryRow, writeHistoryRow } from "../../../src/store/tables/journal-row.ts";
-import { copyOf, inDatabase, inMemory, MIGRATIONS, testDirectory } from "../../support/world-files.ts";
+import { copyOf, inDatabase, inMemory, MIGRATIONS, testDirectory } from "../../support/store/world-files.ts";
 
 const RELEASES = ["0.1.0", "0.2.0", "0.3.0", "0.4.0"];
 const fileOf = (release: string) => copyOf(`test/replay/fixtures/${release}/world.sqlite`);

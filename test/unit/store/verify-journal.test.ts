@@ -7,8 +7,8 @@ import { checkInvariants } from "../../../src/simulation/invariants.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { rechain } from "../../../src/store/journal/rechain.ts";
 import { prepareReader, tableName } from "../../../src/store/tables/stored-tables.ts";
-import { differencesAfter, worldFiles } from "../../support/verified-files.ts";
-import { editWorldRow, inMemory } from "../../support/world-files.ts";
+import { differencesAfter, worldFiles } from "../../support/store/verified-files.ts";
+import { editWorldRow, inMemory } from "../../support/store/world-files.ts";
 
 type Sqlite = BetterSqlite3.Database;
 
@@ -25,8 +25,11 @@ const KEYS: Readonly<Record<string, string>> = {
   hourlyUsage: "of",
 };
 
+// biome-ignore lint/suspicious/noExplicitAny: what a test damages need not be valid
+type DamagedCheckpoint = any;
+
 /** Edits a checkpoint as if it had been stored so. */
-function editCheckpoint(sqlite: Sqlite, seq: number, edit: (checkpoint: any) => void): void {
+function editCheckpoint(sqlite: Sqlite, seq: number, edit: (checkpoint: DamagedCheckpoint) => void): void {
   const read = sqlite.prepare<[number], Buffer>("SELECT world FROM checkpoints WHERE seq = ?").pluck();
   const world = JSON.parse(gunzipSync(read.get(seq) as Buffer).toString());
   edit(world);
@@ -86,7 +89,7 @@ test("a file without a world has nothing to verify", async () => {
 });
 
 describe("the world row", () => {
-  const edited = (edit: (row: Record<string, any>) => void) =>
+  const edited = (edit: Parameters<typeof editWorldRow>[1]) =>
     differencesAfter(files.complete, (sqlite) => editWorldRow(sqlite, edit));
 
   test("with other settings, counters or another instant is found", async () => {
@@ -189,7 +192,7 @@ describe("the journal", () => {
 });
 
 describe("a checkpoint", () => {
-  const edited = (edit: (checkpoint: any) => void) =>
+  const edited = (edit: (checkpoint: DamagedCheckpoint) => void) =>
     differencesAfter(files.complete, (sqlite) => editCheckpoint(sqlite, files.second, edit));
 
   test("with other counters is found", async () => {

@@ -6,8 +6,8 @@ import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { readHistoryRow, writeHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { prepareReader, tableName } from "../../../src/store/tables/stored-tables.ts";
-import { differencesAfter, worldFiles } from "../../support/verified-files.ts";
-import { inMemory, removeRow, writeRow } from "../../support/world-files.ts";
+import { differencesAfter, worldFiles } from "../../support/store/verified-files.ts";
+import { inMemory, removeRow, writeRow } from "../../support/store/world-files.ts";
 
 type Sqlite = BetterSqlite3.Database;
 type Row = Readonly<Record<string, unknown>>;

@@ -19,7 +19,7 @@ import {
   WalScan,
   walPath,
 } from "../../../src/store/journal/wal-file.ts";
-import { testDirectory } from "../../support/world-files.ts";
+import { testDirectory } from "../../support/store/world-files.ts";
 
 const PAGE_BYTES = 512;
 const FRAME_BYTES = 24 + PAGE_BYTES;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { Attributor } from "../../../src/whatif/questions/attribution/attribution.ts";
 import { StartLatencies } from "../../../src/whatif/units/start-latency.ts";
-import { HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
+import { HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traffic/traces.ts";
 
 const [HEALTH_CHECK, USERS, CRON] = [0, 1, 2];
 const MINUTE = 60 * SECOND;

@@ -13,7 +13,16 @@ import { driftOf } from "../../../src/whatif/questions/backtest/drift.ts";
 import { type FoldLength, foldsOf } from "../../../src/whatif/questions/backtest/folds.ts";
 import { foldTraining } from "../../../src/whatif/questions/backtest/training.ts";
 import { trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
-import { BEGIN, DAY, HOUR, longGapsOf, periodOf, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import {
+  BEGIN,
+  DAY,
+  HOUR,
+  longGapsOf,
+  periodOf,
+  type Row,
+  SECOND,
+  traceOf,
+} from "../../support/traffic/traces.ts";
 
 const WEEK = 7 * DAY;
 const MINUTE = 60 * SECOND;

@@ -15,8 +15,8 @@ import { meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
 import { fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/units/start-latency.ts";
-import { replayTrace } from "../../support/replay-trace.ts";
-import { HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traces.ts";
+import { HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traffic/traces.ts";
+import { replayTrace } from "../../support/whatif/replay-trace.ts";
 
 const PROFILE = PROFILES["2026"];
 const SIZES: readonly SizeRange[] = [

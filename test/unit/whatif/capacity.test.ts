@@ -12,7 +12,7 @@ import {
 } from "../../../src/whatif/questions/capacity/pool-connections.ts";
 import { type Demand, replayScaling } from "../../../src/whatif/questions/capacity/scaling-replay.ts";
 import { hitRatioOf, StackDistances } from "../../../src/whatif/questions/capacity/stack-distance.ts";
-import { BEGIN, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traces.ts";
+import { BEGIN, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traffic/traces.ts";
 
 describe("Erlang's formulas (validation 7: known values, to the digits given)", () => {
   test("B(30, 25) is 0.0526 and C(3, 2) is 4/9", () => {

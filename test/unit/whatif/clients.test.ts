@@ -12,7 +12,7 @@ import { simulateDelays } from "../../../src/whatif/questions/curve/curve-simula
 import { GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
-import { DAY, HOUR, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, HOUR, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 test("a client is a kind with options; omitted options have defaults", () => {
   expect(parseClient("subscriber:reconnect=5s").create(3)).toEqual({

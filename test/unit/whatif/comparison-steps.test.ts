@@ -11,7 +11,7 @@ import {
   replayByCompute,
 } from "../../../src/whatif/questions/compare/compute-comparison.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
-import { HOUR, type Row, traceOf } from "../../support/traces.ts";
+import { HOUR, type Row, traceOf } from "../../support/traffic/traces.ts";
 
 const DAYS = 14;
 const ROWS: Row[] = Array.from({ length: DAYS * 4 }, (_, number) => [number * 6 * HOUR, 60_000, 0]);

@@ -4,7 +4,7 @@ import type { Client } from "../../../src/whatif/coupled/clients.ts";
 import type { CoupledFleet, CoupledObserver } from "../../../src/whatif/coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../../../src/whatif/coupled/coupled-simulation.ts";
 import { type LatencySource, latenciesOf } from "../../../src/whatif/units/start-latency.ts";
-import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
+import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traffic/traces.ts";
 
 const MINUTE = 60 * SECOND;
 

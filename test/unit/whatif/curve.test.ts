@@ -18,7 +18,16 @@ import {
   MAX_DELAYS_TRIED,
 } from "../../../src/whatif/gap-curve/optimum.ts";
 import { emptyGaps, GapReader, gapsOf, mergeGaps } from "../../../src/whatif/trace/gaps.ts";
-import { BEGIN, DAY, HOUR, periodOf, plainGaps, poisson, requestsOf, SECOND } from "../../support/traces.ts";
+import {
+  BEGIN,
+  DAY,
+  HOUR,
+  periodOf,
+  plainGaps,
+  poisson,
+  requestsOf,
+  SECOND,
+} from "../../support/traffic/traces.ts";
 
 /**
  * Arrivals at 0, 61 s and 361.001 s; the second one runs for 100 s. Gaps: 61 s, 200.001 s, and 600 s to the

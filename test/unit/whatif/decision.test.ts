@@ -12,7 +12,7 @@ import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import type { CurveConstraints } from "../../../src/whatif/questions/curve/curve-summary.ts";
 import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
-import { DAY, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 function complete<T>(work: Generator<unknown, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;

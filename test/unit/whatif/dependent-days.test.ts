@@ -4,7 +4,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { dependenceFactor, marginOfEffects } from "../../../src/whatif/units/day-dependence.ts";
 import { silenceReason, silentDays } from "../../../src/whatif/units/silent-days.ts";
 import { changeOf, changeSummary, changeText } from "../../../src/whatif/units/traffic-change.ts";
-import { BEGIN, DAY } from "../../support/traces.ts";
+import { BEGIN, DAY } from "../../support/traffic/traces.ts";
 
 const EXPERIMENTS = 500;
 

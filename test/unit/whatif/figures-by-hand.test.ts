@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { figures } from "../../support/kernels.ts";
-import { SECOND } from "../../support/traces.ts";
+import { SECOND } from "../../support/traffic/traces.ts";
+import { figures } from "../../support/whatif/kernels.ts";
 
 // Figures of every kernel for small traces, computed by hand.
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type ComputeArrivals, collectParts } from "../../../src/traffic/recorded/trace/trace.ts";
 import { directConnections } from "../../../src/whatif/questions/capacity/pool-connections.ts";
 import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
-import { BEGIN, DAY, periodOf, SECOND } from "../../support/traces.ts";
+import { BEGIN, DAY, periodOf, SECOND } from "../../support/traffic/traces.ts";
 
 const DAYS = 28;
 

@@ -13,6 +13,7 @@ import { DIALECTS, type Dialect, gapQuery } from "../../../src/whatif/trace/gap-
 import { GapTable } from "../../../src/whatif/trace/gap-table.ts";
 import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { NO_LATENCY } from "../../../src/whatif/units/start-latency.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 import {
   anyRequests,
   csvOf,
@@ -20,9 +21,8 @@ import {
   type Request,
   tableOf,
   traceOfRequests,
-} from "../../support/gap-requests.ts";
-import { expectHolds } from "../../support/properties.ts";
-import { BEGIN, DAY, SECOND } from "../../support/traces.ts";
+} from "../../support/traffic/gap-requests.ts";
+import { BEGIN, DAY, SECOND } from "../../support/traffic/traces.ts";
 
 const RUNS = 25;
 

@@ -22,7 +22,7 @@ import { startsPage } from "../../../src/whatif/questions/starts/starts-page.ts"
 import { startsReport } from "../../../src/whatif/questions/starts/starts-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { builtInProfile } from "../../../src/whatif/units/prices.ts";
-import { DAY, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 const DAYS = 14;
 const QUESTION = questionFrom({ cu: 0.25 });

@@ -8,7 +8,7 @@ import { DayMargins } from "../../../src/whatif/held-out/margins.ts";
 import { emptyGaps, GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { LongGapStore } from "../../../src/whatif/trace/long-gap-store.ts";
 import { computeGroups, type LongGaps } from "../../../src/whatif/trace/long-gaps.ts";
-import { BEGIN, DAY, HOUR, periodOf, SECOND } from "../../support/traces.ts";
+import { BEGIN, DAY, HOUR, periodOf, SECOND } from "../../support/traffic/traces.ts";
 
 const SEEDS = 10;
 const COSTS = { cu: 1, pricePerCuHour: 0.2, coldStartS: 600 };

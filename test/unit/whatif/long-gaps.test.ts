@@ -9,8 +9,16 @@ import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { waitMsAt, waitsMsAt } from "../../../src/whatif/trace/long-gap-waits.ts";
 import { computeGroups, groupCount, MAX_DAYS, mergeLongGaps } from "../../../src/whatif/trace/long-gaps.ts";
-import { expectHolds } from "../../support/properties.ts";
-import { DAY, HOUR, longGapsOf, periodOf, SECOND, traceOf, tracesAround } from "../../support/traces.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
+import {
+  DAY,
+  HOUR,
+  longGapsOf,
+  periodOf,
+  SECOND,
+  traceOf,
+  tracesAround,
+} from "../../support/traffic/traces.ts";
 
 const START_MS = 3 * SECOND;
 const COSTS = { cu: 1, pricePerCuHour: 1, coldStartS: 300 };

@@ -11,7 +11,7 @@ import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
 import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
-import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 const MINUTE = 60 * SECOND;
 

@@ -10,8 +10,8 @@ import { outcomeBetween, type ReplayOutcome } from "../../../src/whatif/replay/r
 import { emptyGaps, GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { LongGapStore } from "../../../src/whatif/trace/long-gap-store.ts";
 import type { LongGaps } from "../../../src/whatif/trace/long-gaps.ts";
-import { replayTrace } from "../../support/replay-trace.ts";
-import { BEGIN, DAY, periodOf, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { BEGIN, DAY, periodOf, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
+import { replayTrace } from "../../support/whatif/replay-trace.ts";
 
 const COSTS = { cu: 1, pricePerCuHour: 0.2, coldStartS: 300 };
 const DAYS = 9;

@@ -8,7 +8,7 @@ import type { CurveSummary } from "../../../src/whatif/questions/curve/curve-sum
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
 import { moneyWithMargin } from "../../../src/whatif/units/number-format.ts";
-import { DAY, HOUR, poisson, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, HOUR, poisson, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 const NO_LATENCY = { kind: "fixed", ms: 0 } as const;
 

@@ -6,7 +6,6 @@ import type { SleepSchedule } from "../../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../../src/whatif/policies/ski-rental.ts";
 import { PolicyReplay } from "../../../src/whatif/replay/policy-replay.ts";
 import { StartLatencies } from "../../../src/whatif/units/start-latency.ts";
-import { policyContext, replayTrace } from "../../support/replay-trace.ts";
 import {
   BEGIN,
   DAY,
@@ -17,7 +16,8 @@ import {
   requestsOf,
   SECOND,
   traceOf,
-} from "../../support/traces.ts";
+} from "../../support/traffic/traces.ts";
+import { policyContext, replayTrace } from "../../support/whatif/replay-trace.ts";
 
 const MINUTE = 60 * SECOND;
 const WEEK = 7 * DAY;

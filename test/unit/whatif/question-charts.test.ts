@@ -13,7 +13,7 @@ import { startsCharts } from "../../../src/whatif/questions/starts/starts-charts
 import { startsReport } from "../../../src/whatif/questions/starts/starts-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { money } from "../../../src/whatif/units/number-format.ts";
-import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 /** One request of 1 s every 10 s, with a working set that every size holds. */
 function capacityOfSizes(...cus: readonly number[]): CapacityReport {

@@ -8,7 +8,7 @@ import { quotaPage } from "../../../src/whatif/questions/quota/quota-page.ts";
 import { quotaReport } from "../../../src/whatif/questions/quota/quota-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { bootstrapWidening, recordedDays } from "../../../src/whatif/units/bootstrap.ts";
-import { BEGIN, DAY, HOUR, periodOf } from "../../support/traces.ts";
+import { BEGIN, DAY, HOUR, periodOf } from "../../support/traffic/traces.ts";
 
 const RUNS = Math.max(1, Number(process.env["STANDIN_TEST_RUNS"] ?? 1));
 const EXPERIMENTS = Math.ceil(300 * RUNS);

@@ -15,7 +15,16 @@ import { UseProfile, useProfile } from "../../../src/whatif/questions/quota/use-
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { type BootstrapBlock, bootstrapBlocks, recordedDays } from "../../../src/whatif/units/bootstrap.ts";
 import { predictionInterval } from "../../../src/whatif/units/replications.ts";
-import { BEGIN, DAY, HOUR, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traces.ts";
+import {
+  BEGIN,
+  DAY,
+  HOUR,
+  periodOf,
+  poisson,
+  type Row,
+  requestsOf,
+  SECOND,
+} from "../../support/traffic/traces.ts";
 
 const at = (text: string) => Date.parse(text);
 

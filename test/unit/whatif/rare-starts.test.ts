@@ -8,7 +8,7 @@ import { comparisonJobs, comparisonOf } from "../../../src/whatif/questions/comp
 import { comparisonPage } from "../../../src/whatif/questions/compare/comparison-page.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { startsWithMargin } from "../../../src/whatif/units/number-format.ts";
-import { DAY, HOUR, MINUTES, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, HOUR, MINUTES, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 function compared(policies: readonly string[], lengthMs: number, ...computes: readonly (readonly Row[])[]) {
   const traffic = trafficOf(traceOf(lengthMs, ...computes));

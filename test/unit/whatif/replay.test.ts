@@ -12,7 +12,6 @@ import {
   StartLatencies,
   type StartLatency,
 } from "../../../src/whatif/units/start-latency.ts";
-import { replayTrace } from "../../support/replay-trace.ts";
 import {
   BEGIN,
   DAY,
@@ -24,7 +23,8 @@ import {
   requestsOf,
   SECOND,
   traceOf,
-} from "../../support/traces.ts";
+} from "../../support/traffic/traces.ts";
+import { replayTrace } from "../../support/whatif/replay-trace.ts";
 
 const LATENCY = { kind: "fixed", ms: 10 * SECOND } as const;
 

@@ -4,8 +4,8 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
 import { confidenceInterval, pairedDifference, replicate } from "../../../src/whatif/units/replications.ts";
 import { MEASURED_LATENCY } from "../../../src/whatif/units/start-latency.ts";
-import { replayTrace } from "../../support/replay-trace.ts";
-import { poisson, SECOND } from "../../support/traces.ts";
+import { poisson, SECOND } from "../../support/traffic/traces.ts";
+import { replayTrace } from "../../support/whatif/replay-trace.ts";
 
 test("neighbouring seeds share no replication, and the first replication has the given seed", () => {
   const seedsOf = (seed: number) => replicate(1_000, seed, (each) => each);

@@ -23,7 +23,7 @@ import {
 import { mergeSources } from "../../../src/whatif/trace/merge-sources.ts";
 import { money } from "../../../src/whatif/units/number-format.ts";
 import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
-import { DAY, traceOf } from "../../support/traces.ts";
+import { DAY, traceOf } from "../../support/traffic/traces.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
 const HOUR = 3_600_000;

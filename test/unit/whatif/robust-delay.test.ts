@@ -4,7 +4,7 @@ import { nearestCliff, robustDelay } from "../../../src/whatif/choice/robust-del
 import { curveOf, pointAt } from "../../../src/whatif/gap-curve/curve.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
-import { DAY, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 const WORTH_S = 300;
 

@@ -9,7 +9,7 @@ import { startsReport, startsSteps } from "../../../src/whatif/questions/starts/
 import type { StartsQuestion } from "../../../src/whatif/questions/starts/starts-runs.ts";
 import { type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
 import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
-import { BEGIN, DAY, HOUR, periodOf, SECOND, traceOf } from "../../support/traces.ts";
+import { BEGIN, DAY, HOUR, periodOf, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 describe("starts added in any order", () => {
   const times = new StartTimes();

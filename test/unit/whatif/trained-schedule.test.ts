@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
-import { replayTrace } from "../../support/replay-trace.ts";
-import { DAY, HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traces.ts";
+import { DAY, HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traffic/traces.ts";
+import { replayTrace } from "../../support/whatif/replay-trace.ts";
 
 const MINUTE = 60 * SECOND;
 const MORNING = 9 * HOUR;

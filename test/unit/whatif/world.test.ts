@@ -18,7 +18,7 @@ import { profilesReport } from "../../../src/whatif/questions/profiles/profiles-
 import { startsReport } from "../../../src/whatif/questions/starts/starts-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { builtInProfile } from "../../../src/whatif/units/prices.ts";
-import { DAY, traceOf } from "../../support/traces.ts";
+import { DAY, traceOf } from "../../support/traffic/traces.ts";
 
 const MINUTE = 60_000;
 /** Each compute has three requests of a minute, half an hour apart. */

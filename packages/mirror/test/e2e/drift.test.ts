@@ -1,15 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runStandin } from "../../../../test/support/in-process-command.ts";
-import { spawnStandin } from "../../../../test/support/process.ts";
-import { startRewritingProxy } from "../../../../test/support/rewriting-proxy.ts";
+import { runStandin } from "../../../../test/support/process/in-process-command.ts";
+import { spawnStandin } from "../../../../test/support/process/process.ts";
+import { startRewritingProxy } from "../../../../test/support/server/rewriting-proxy.ts";
 import {
   createProjectOn,
   type RunningServer,
   startServer,
   testDirectory,
-} from "../../../../test/support/running-server.ts";
+} from "../../../../test/support/server/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
 /** Number of calls in the built-in list. */
@@ -74,8 +74,8 @@ test("a missing field, a changed type, another status and another code are found
   const { calls, summary, against } = JSON.parse(stdout);
   expect(against).toBe(changed.url);
   expect(summary).toMatchObject({ calls: CALLS, different: 4, not_compared: 0, differences: 6 });
-  const differences = calls.flatMap(({ call, differences }: any) =>
-    differences.map((difference: any) => ({ call, ...difference })),
+  const differences = calls.flatMap(({ call, differences }: { call: string; differences: object[] }) =>
+    differences.map((difference) => ({ call, ...difference })),
   );
   expect(differences).toEqual([
     { call: "GET /regions", path: "status", kind: "status", here: "200", there: "403" },
@@ -186,7 +186,9 @@ test("recorded calls are repeated, each kind of call once, with the ids of each 
     stderr: "standin: --recorded: the request log of the server has no call that can be repeated\n",
   });
   expect(code).toBe(0);
-  const calls = JSON.parse(stdout).calls.map(({ call, verdict }: any) => `${call}: ${verdict}`);
+  const calls = JSON.parse(stdout).calls.map(
+    ({ call, verdict }: { call: string; verdict: string }) => `${call}: ${verdict}`,
+  );
   expect(calls).toEqual([
     "GET /projects?limit=5: same",
     "GET /projects/{project_id}/branches: same",
@@ -216,12 +218,17 @@ GET /projects/{project_id}/operations/{operation_id}
   const { code, stdout } = await drift(data, there.ready.api_url, keyOf(there), ["--list", list, "--json"]);
   expect(code).toBe(0);
   expect(
-    JSON.parse(stdout).calls.map(({ call, verdict, status }: any) => [
-      call,
-      verdict,
-      status.here,
-      status.there,
-    ]),
+    JSON.parse(stdout).calls.map(
+      ({
+        call,
+        verdict,
+        status,
+      }: {
+        call: string;
+        verdict: string;
+        status: { here: number; there: number };
+      }) => [call, verdict, status.here, status.there],
+    ),
   ).toEqual([
     ["GET /projects/{project_id}/endpoints/{endpoint_id}", "same", [200], [200]],
     ["GET /projects/{project_id}/branches/{branch_id}/databases/{database_name}", "same", [200], [200]],

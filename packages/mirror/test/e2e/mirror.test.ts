@@ -1,16 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runStandin } from "../../../../test/support/in-process-command.ts";
-import { spawnStandin } from "../../../../test/support/process.ts";
-import { startRewritingProxy } from "../../../../test/support/rewriting-proxy.ts";
+import { runStandin } from "../../../../test/support/process/in-process-command.ts";
+import { spawnStandin } from "../../../../test/support/process/process.ts";
+import { startRewritingProxy } from "../../../../test/support/server/rewriting-proxy.ts";
 import {
   type RunningServer,
   type ServerClient,
   serverClient,
   startServer,
   testDirectory,
-} from "../../../../test/support/running-server.ts";
+} from "../../../../test/support/server/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
 
@@ -81,12 +81,12 @@ async function origin(): Promise<RunningServer> {
 async function inventoryOf(client: ServerClient, key?: string) {
   const get = async (path: string) => (await client.api("GET", path, undefined, key)).body;
   const { projects } = await get("/projects?limit=400");
-  return Promise.all(
-    projects.map(async ({ id }: any) => {
+  return Promise.all([
+    ...projects.map(async ({ id }) => {
       const { project } = await get(`/projects/${id}`);
       const { branches } = await get(`/projects/${id}/branches`);
       const { endpoints } = await get(`/projects/${id}/endpoints`);
-      const nameOf = (branchId: string) => branches.find((branch: any) => branch.id === branchId)?.name;
+      const nameOf = (branchId: string) => branches.find((branch) => branch.id === branchId)?.name;
       return {
         name: project.name,
         region: project.region_id,
@@ -95,9 +95,9 @@ async function inventoryOf(client: ServerClient, key?: string) {
         settings: project.settings,
         defaults: project.default_endpoint_settings,
         branches: await Promise.all(
-          branches
-            .toSorted((a: any, b: any) => a.name.localeCompare(b.name))
-            .map(async (branch: any) => ({
+          [...branches]
+            .toSorted((a, b) => a.name.localeCompare(b.name))
+            .map(async (branch) => ({
               ...{
                 name: branch.name,
                 parent: nameOf(branch.parent_id),
@@ -105,15 +105,15 @@ async function inventoryOf(client: ServerClient, key?: string) {
                 protected: branch.protected,
               },
               roles: (await get(`/projects/${id}/branches/${branch.id}/roles`)).roles.map(
-                ({ name, authentication_method }: any) => [name, authentication_method],
+                ({ name, authentication_method }) => [name, authentication_method],
               ),
               databases: (await get(`/projects/${id}/branches/${branch.id}/databases`)).databases.map(
-                ({ name }: any) => name,
+                ({ name }) => name,
               ),
             })),
         ),
         endpoints: endpoints
-          .map((one: any) => ({
+          .map((one) => ({
             ...{
               branch: nameOf(one.branch_id),
               type: one.type,
@@ -126,11 +126,13 @@ async function inventoryOf(client: ServerClient, key?: string) {
               disabled: one.disabled,
             },
           }))
-          .toSorted((a: any, b: any) => `${a.branch} ${a.type}`.localeCompare(`${b.branch} ${b.type}`)),
+          .toSorted((a, b) => `${a.branch} ${a.type}`.localeCompare(`${b.branch} ${b.type}`)),
       };
     }),
-  );
+  ]);
 }
+
+type Inventory = Awaited<ReturnType<typeof inventoryOf>>[number];
 
 const keyOf = (server: RunningServer) => server.ready.api_key as string;
 
@@ -140,7 +142,9 @@ function mirror(url: string, key: string, args: readonly string[]) {
 
 test("a running server gets the same inventory, also on a manual clock; the origin receives only GET requests", async () => {
   const from = await origin();
-  const before = (await from.sim("GET", "/health")).body.seq;
+  // A request runs what is due: here the operations of the last project.
+  await from.sim("GET", "/state");
+  const before = (await from.sim("GET", "/health")).body.history.seq;
   const seen = await startRewritingProxy(from.ready.api_url, () => undefined);
   const data = testDirectory();
   const to = await startServer(data, [...MANUAL, "--seed", "2", "--profile", "2024"]);
@@ -157,7 +161,7 @@ test("a running server gets the same inventory, also on a manual clock; the orig
   });
   for (const [id, made] of Object.entries(world.ids)) expect(made).not.toBe(id);
   expect(new Set(seen.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
-  expect((await from.sim("GET", "/health")).body.seq).toBe(before);
+  expect((await from.sim("GET", "/health")).body.history.seq).toBe(before);
   expect((await to.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   expect((await to.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
   for (const secret of [keyOf(from), keyOf(to)]) expect(stdout).not.toContain(secret);
@@ -218,7 +222,7 @@ test("a default branch that is a child, a branch without a compute and a disable
   const [endpoint] = (await from.api("GET", `/projects/${mill.id}/endpoints`)).body.endpoints;
   expect((await from.api("DELETE", `/projects/${mill.id}/endpoints/${endpoint.id}`)).status).toBe(200);
   const { branches } = (await from.api("GET", `/projects/${shop.id}/branches`)).body;
-  const preview = branches.find(({ name }: any) => name === "preview");
+  const preview = branches.find(({ name }) => name === "preview");
   expect((await from.api("POST", `/projects/${shop.id}/branches/${preview.id}/set_as_default`)).status).toBe(
     200,
   );
@@ -241,7 +245,7 @@ test("a default branch that is a child, a branch without a compute and a disable
   expect(await inventoryOf(to)).toEqual(await inventoryOf(from));
   const { world, file } = JSON.parse(stdout);
   expect(world.left_out).toEqual([]);
-  expect(file.left_out.map(({ what }: any) => what)).toEqual(
+  expect(file.left_out.map(({ what }: { what: string }) => what)).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/project shop .* branch preview: default branch$/),
       expect.stringMatching(/project mill .* branch main: no primary compute$/),
@@ -268,7 +272,7 @@ test("a schema-only branch becomes a branch without a parent; a seed file report
   const { branches } = (
     await here.api("GET", `/projects/${copy.id}/branches?sort_by=created_at&sort_order=asc`)
   ).body;
-  expect(branches.map(({ name, parent_id, init_source }: any) => [name, parent_id, init_source])).toEqual([
+  expect(branches.map(({ name, parent_id, init_source }) => [name, parent_id, init_source])).toEqual([
     ["main", undefined, "parent-data"],
     ["bare", undefined, "schema-only"],
   ]);
@@ -293,7 +297,7 @@ test("an unknown region, version or size is skipped for a server and for a file;
   const { world, file } = JSON.parse(stdout);
   expect(world.made).toEqual({ projects: 2, branches: 4, endpoints: 4 });
   for (const { left_out } of [world, file]) {
-    const said = left_out.map(({ what }: any) => what).join("\n");
+    const said = left_out.map(({ what }: { what: string }) => what).join("\n");
     for (const part of [
       /^project mill .*aws-mars-1$/m,
       /^project mill .* 99$/m,
@@ -301,7 +305,7 @@ test("an unknown region, version or size is skipped for a server and for a file;
     ])
       expect(said).toMatch(part);
   }
-  expect((await to.api("GET", "/projects")).body.projects.map(({ region_id }: any) => region_id)).toEqual([
+  expect((await to.api("GET", "/projects")).body.projects.map(({ region_id }) => region_id)).toEqual([
     "aws-us-east-2",
     "aws-us-east-2",
   ]);
@@ -328,17 +332,17 @@ test("a seed file retains the ids, is valid, contains no secret, and reports wha
   const to = await startServer(testDirectory(), [...MANUAL, "--seed-file", out]);
   const ids = async (client: ServerClient) => {
     const { projects } = (await client.api("GET", "/projects")).body;
-    const inside = await Promise.all(
-      projects.map(async ({ id }: any) => [
+    const inside = await Promise.all([
+      ...projects.map(async ({ id }) => [
         ...(await client.api("GET", `/projects/${id}/branches`)).body.branches.map(
-          (one: any) => `${one.id} of ${one.parent_id}`,
+          (one) => `${one.id} of ${one.parent_id}`,
         ),
         ...(await client.api("GET", `/projects/${id}/endpoints`)).body.endpoints.map(
-          (one: any) => `${one.id} on ${one.branch_id}`,
+          (one) => `${one.id} on ${one.branch_id}`,
         ),
       ]),
-    );
-    return [projects.map(({ id }: any) => id), inside.flat().toSorted()];
+    ]);
+    return [projects.map(({ id }) => id), inside.flat().toSorted()];
   };
   const key = (
     await to.sim("POST", "/api_keys", {
@@ -347,9 +351,9 @@ test("a seed file retains the ids, is valid, contains no secret, and reports wha
     })
   ).body.key;
   expect(await ids(serverClient(to.ready, key))).toEqual(await ids(from));
-  const named = ({ branches, endpoints }: any) => ({
-    branches: branches.map(({ roles: _, databases: __, ...branch }: any) => branch),
-    endpoints: endpoints.map(({ settings: _, ...endpoint }: any) => endpoint),
+  const named = ({ branches, endpoints }: Inventory) => ({
+    branches: branches.map(({ roles: _, databases: __, ...branch }) => branch),
+    endpoints: endpoints.map(({ settings: _, ...endpoint }) => endpoint),
   });
   expect((await inventoryOf(to, key)).map(named)).toEqual((await inventoryOf(from)).map(named));
 });

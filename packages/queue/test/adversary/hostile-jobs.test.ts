@@ -11,9 +11,9 @@ import {
   spawnCommand,
   spawnStandin,
   waitForExit,
-} from "../../../../test/support/process.ts";
-import { hasProgram } from "../../../../test/support/programs.ts";
-import { testDirectory } from "../../../../test/support/running-server.ts";
+} from "../../../../test/support/process/process.ts";
+import { hasProgram } from "../../../../test/support/process/programs.ts";
+import { testDirectory } from "../../../../test/support/server/running-server.ts";
 import { type RedisServer, startRedis } from "../support/redis.ts";
 
 const COMMAND = join(import.meta.dirname, "../../../../dist/standin.js");

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { runStandin } from "../../../../test/support/in-process-command.ts";
-import { type SpawnedCommand, spawnCommand, waitForExit } from "../../../../test/support/process.ts";
-import { hasProgram } from "../../../../test/support/programs.ts";
-import { testDirectory } from "../../../../test/support/running-server.ts";
+import { runStandin } from "../../../../test/support/process/in-process-command.ts";
+import { type SpawnedCommand, spawnCommand, waitForExit } from "../../../../test/support/process/process.ts";
+import { hasProgram } from "../../../../test/support/process/programs.ts";
+import { testDirectory } from "../../../../test/support/server/running-server.ts";
 import { type RedisServer, startRedis } from "../support/redis.ts";
 
 const COMMAND = join(import.meta.dirname, "../../../../dist/standin.js");

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { uniform } from "../../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../../src/simulation/random.ts";
-import { runStandin } from "../../../../test/support/in-process-command.ts";
+import { runStandin } from "../../../../test/support/process/in-process-command.ts";
 import {
   type SpawnedCommand,
   spawnCommand,
   spawnStandin,
   waitForExit,
-} from "../../../../test/support/process.ts";
-import { hasProgram } from "../../../../test/support/programs.ts";
-import { startServer, testDirectory } from "../../../../test/support/running-server.ts";
+} from "../../../../test/support/process/process.ts";
+import { hasProgram } from "../../../../test/support/process/programs.ts";
+import { startServer, testDirectory } from "../../../../test/support/server/running-server.ts";
 import { type RedisServer, startRedis } from "../support/redis.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);

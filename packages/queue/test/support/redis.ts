@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { Redis } from "ioredis";
 import { onTestFinished } from "vitest";
-import { testDirectory } from "../../../../test/support/running-server.ts";
+import { testDirectory } from "../../../../test/support/server/running-server.ts";
 
 /** A Redis server of one test, with all changes on disk. */
 export type RedisServer = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { queueHost } from "../../../../src/cli/queue/queue-host.ts";
 import { prepareJobs, type TitledJob } from "../../../../src/cli/run/prepare-jobs.ts";
-import { temporaryDirectory } from "../../../../test/support/process.ts";
+import { temporaryDirectory } from "../../../../test/support/process/process.ts";
 import { JobPacker } from "../../src/packed-job.ts";
 import { JobUnpacker, MissingFile } from "../../src/unpack-job.ts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { queueHost } from "../../../../src/cli/queue/queue-host.ts";
-import { temporaryDirectory } from "../../../../test/support/process.ts";
+import { temporaryDirectory } from "../../../../test/support/process/process.ts";
 import { answerPart, END_WITH_PARENT } from "../../src/part-result.ts";
 
 test("the process of a part ends when that of its worker has ended", async () => {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryDirectory } from "../../../../test/support/process.ts";
+import { temporaryDirectory } from "../../../../test/support/process/process.ts";
 import { openWorkerDirectory } from "../../src/worker-directory.ts";
 
 test("a worker removes the directories of workers that were killed, and no others", () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openTracing } from "../../../../src/cli/server/open-tracing.ts";
-import { startServer, testDirectory } from "../../../../test/support/running-server.ts";
+import { startServer, testDirectory } from "../../../../test/support/server/running-server.ts";
 
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

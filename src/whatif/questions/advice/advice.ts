@@ -136,11 +136,7 @@ export function adviceFrom(input: AdviceInput): Advice {
 }
 
 /** The delays that a plan lets its users set, and that meet the limit on the wait. */
-function settableDelays(
-  plan: PricedPlan,
-  defaultDelayS: number,
-  shortest: SuspendDelay,
-): DelayRange[] {
+function settableDelays(plan: PricedPlan, defaultDelayS: number, shortest: SuspendDelay): DelayRange[] {
   const range: DelayRange = { ...ALL_DELAYS, shortest };
   if (ALLOWED_DELAYS[plan] === "all") return [range];
   const never: DelayRange = { shortest: "never", longest: "never" };

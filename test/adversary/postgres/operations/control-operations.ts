@@ -1,5 +1,5 @@
 import type { ControlRoute } from "../../../../src/control-api/document/answers.ts";
-import type { Ids } from "../../../support/contract-scene.ts";
+import type { Ids } from "../../../support/document/contract-scene.ts";
 
 /** One call of a route of the control API. */
 export type ControlCall = {

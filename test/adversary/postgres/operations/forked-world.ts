@@ -1,6 +1,6 @@
-import { pathOf, type Scene, type SceneApi } from "../../../support/contract-scene.ts";
-import type { Example } from "../../../support/operation-examples.ts";
-import { type clientOfWorld, forkWorldOn } from "../../../support/worlds.ts";
+import { pathOf, type Scene, type SceneApi } from "../../../support/document/contract-scene.ts";
+import type { Example } from "../../../support/document/operation-examples.ts";
+import { type clientOfWorld, forkWorldOn } from "../../../support/server/worlds.ts";
 import { openClient } from "../clients.ts";
 import { type HostileServer, sceneApi } from "../hostile-server.ts";
 import { findingsOf } from "../judge.ts";

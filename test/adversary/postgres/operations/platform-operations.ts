@@ -1,6 +1,6 @@
 import { coverage } from "../../../../src/platform-api/coverage.ts";
-import type { Scene, SceneApi } from "../../../support/contract-scene.ts";
-import { EXAMPLES, type Example } from "../../../support/operation-examples.ts";
+import type { Scene, SceneApi } from "../../../support/document/contract-scene.ts";
+import { EXAMPLES, type Example } from "../../../support/document/operation-examples.ts";
 
 export type PlatformOperation = {
   readonly operationId: string;

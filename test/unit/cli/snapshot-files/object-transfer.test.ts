@@ -10,8 +10,8 @@ import {
   type TransferOptions,
   uploadFile,
 } from "../../../../src/cli/snapshot-files/object-transfer.ts";
-import { startObjectStore } from "../../../support/object-store.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
+import { startObjectStore } from "../../../support/services/object-store.ts";
 
 const BYTES = Buffer.alloc(3_000_000, "standin");
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");

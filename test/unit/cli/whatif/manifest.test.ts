@@ -5,7 +5,7 @@ import { repeatCommand, resolvedQuestionFlags } from "../../../../src/cli/whatif
 import { questionFrom } from "../../../../src/whatif/input/question.ts";
 import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
 import { builtInProfile } from "../../../../src/whatif/units/prices.ts";
-import { DAY, traceOf } from "../../../support/traces.ts";
+import { DAY, traceOf } from "../../../support/traffic/traces.ts";
 
 /** The repeat command in the manifest for this command line. */
 function repeated(

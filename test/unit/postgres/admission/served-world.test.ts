@@ -9,9 +9,9 @@ import { type Engine, EngineError, type RunningEngine } from "../../../../src/po
 import { ConnectionRejected } from "../../../../src/postgres/protocol/errors.ts";
 import { Volumes } from "../../../../src/postgres/volumes/volumes.ts";
 import type { HostedWorld } from "../../../../src/worlds/hosted-world.ts";
-import { createDouble, createProject, type DoubleOptions, START } from "../../../support/double.ts";
-import { temporaryDirectory } from "../../../support/process.ts";
-import { TestHost } from "../../../support/test-host.ts";
+import { createDouble, createProject, type DoubleOptions, START } from "../../../support/double/double.ts";
+import { TestHost } from "../../../support/double/test-host.ts";
+import { temporaryDirectory } from "../../../support/process/process.ts";
 
 /** A world with an idle compute, served with an engine whose start the test decides. */
 async function servedWorld(options: DoubleOptions = {}) {

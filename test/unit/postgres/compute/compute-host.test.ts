@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ComputeCluster } from "../../../../src/postgres/compute/compute-cluster.ts";
 import { ComputeHost } from "../../../../src/postgres/compute/compute-host.ts";
 import type { RunningEngine } from "../../../../src/postgres/engine/engine.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** A host whose clusters the test opens one after another. */
 function hostOf(dataDirectory: string) {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { BranchVolumes } from "../../../../src/postgres/data/branch-volumes.ts";
 import type { Engine } from "../../../../src/postgres/engine/engine.ts";
 import { Volumes } from "../../../../src/postgres/volumes/volumes.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** The volume of a branch, and an engine whose copies the test completes. */
 async function volumeToCopy() {

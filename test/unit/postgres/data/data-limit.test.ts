@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { DataLimit, type MaxData } from "../../../../src/postgres/data/data-limit.ts";
 import { UsageMeter } from "../../../../src/postgres/data/usage-meter.ts";
 import { Volumes } from "../../../../src/postgres/volumes/volumes.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 const KIB = 1_024;
 

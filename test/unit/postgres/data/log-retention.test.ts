@@ -7,7 +7,7 @@ import type { Engine } from "../../../../src/postgres/engine/engine.ts";
 import { firstSegment, trimLog } from "../../../../src/postgres/engine/log-files.ts";
 import { SEGMENT_BYTES } from "../../../../src/postgres/engine/log-position.ts";
 import { Volumes } from "../../../../src/postgres/volumes/volumes.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** The position at the beginning of a segment. */
 function lsnOf(segment: number, offset = 0): string {

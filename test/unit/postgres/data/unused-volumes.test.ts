@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { forgetPastData, hasExpiredData } from "../../../../src/postgres/data/log-retention.ts";
 import { findUnusedVolumes } from "../../../../src/postgres/data/unused-volumes.ts";
 import { Volumes } from "../../../../src/postgres/volumes/volumes.ts";
-import { createDouble, createProject, type Double } from "../../../support/double.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { createDouble, createProject, type Double } from "../../../support/double/double.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** A project whose branch writes to a volume. */
 async function projectWithData() {

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { copyWithLog } from "../../../../src/postgres/engine/cluster-copy.ts";
 import { SEGMENT_BYTES } from "../../../../src/postgres/engine/log-position.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 function segmentName(segment: number): string {
   return `000000010000000000${segment.toString(16).toUpperCase().padStart(6, "0")}`;

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readClusterFile, writeClusterFile } from "../../../../src/postgres/engine/cluster-files.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** A file outside of a cluster, and a name in the cluster. */
 function clusterAndTarget() {

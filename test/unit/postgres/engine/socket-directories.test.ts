@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { PostgresEngine } from "../../../../src/postgres/engine/postgres-engine.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** Cleans up after a Postgres that has left this path of its sockets in its directory. */
 async function cleanUp(socketDirectory: string): Promise<void> {

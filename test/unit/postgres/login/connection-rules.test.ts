@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { startupMessage } from "../../../../src/postgres/protocol/messages.ts";
-import { answerOf, openFuzzedGateway } from "../../../support/fuzzed-gateway.ts";
+import { answerOf, openFuzzedGateway } from "../../../support/postgres/fuzzed-gateway.ts";
 
 const PASSWORD_IS_ASKED = "SCRAM-SHA-256";
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { MAX } from "../../../../src/input-limits/limits.ts";
 import { LoginLimit } from "../../../../src/postgres/login/login-limit.ts";
 import { startupMessage } from "../../../../src/postgres/protocol/messages.ts";
-import { answerOf, openFuzzedGateway } from "../../../support/fuzzed-gateway.ts";
+import { answerOf, openFuzzedGateway } from "../../../support/postgres/fuzzed-gateway.ts";
 
 const GSSENC_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 48]);
 

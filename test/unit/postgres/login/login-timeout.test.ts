@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { answerOf, openFuzzedGateway } from "../../../support/fuzzed-gateway.ts";
+import { answerOf, openFuzzedGateway } from "../../../support/postgres/fuzzed-gateway.ts";
 
 test("a client that does not log in within 60 seconds is disconnected with 08P01", async () => {
   const { gateway, connect, close } = await openFuzzedGateway();

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { MAX } from "../../../../src/input-limits/limits.ts";
 import { parseStartup } from "../../../../src/postgres/login/startup.ts";
 import { startupMessage } from "../../../../src/postgres/protocol/messages.ts";
-import { expectHolds } from "../../../support/properties.ts";
+import { expectHolds } from "../../../support/properties/properties.ts";
 
 const PARAMETERS = new Map([
   ["user", "app"],

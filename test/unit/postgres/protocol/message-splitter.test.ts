@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MessageSplitter } from "../../../../src/postgres/protocol/message-splitter.ts";
-import { expectHolds } from "../../../support/properties.ts";
+import { expectHolds } from "../../../support/properties/properties.ts";
 
 const message = fc
   .tuple(fc.integer({ min: 65, max: 122 }), fc.uint8Array({ maxLength: 40 }))

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MessageScanner } from "../../../../src/postgres/relay/message-scanner.ts";
-import { expectHolds } from "../../../support/properties.ts";
+import { expectHolds } from "../../../support/properties/properties.ts";
 
 const message = fc.record({
   type: fc.constantFrom("Q", "P", "Z", "D", "C"),

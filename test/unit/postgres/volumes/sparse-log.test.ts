@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { makeSparse } from "../../../../src/postgres/volumes/sparse-log.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 const MIB = 1024 ** 2;
 const allocated = (path: string) => statSync(path).blocks * 512;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { sizeOnDisk } from "../../../../src/postgres/volumes/volume-size.ts";
 import { VolumeUsage } from "../../../../src/postgres/volumes/volume-usage.ts";
 import { Volumes } from "../../../../src/postgres/volumes/volumes.ts";
-import { testDirectory } from "../../../support/running-server.ts";
+import { testDirectory } from "../../../support/server/running-server.ts";
 
 const KIB = 1_024;
 

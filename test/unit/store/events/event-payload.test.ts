@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RecordedEvent } from "../../../../src/platform/model/events.ts";
 import { fieldsOf, payloadOf } from "../../../../src/store/journal/event-payload.ts";
-import { expectHolds } from "../../../support/properties.ts";
+import { expectHolds } from "../../../support/properties/properties.ts";
 
 const AT = 1_767_225_600_000;
 const operation = {

@@ -10,7 +10,7 @@ import {
   chainChecksum,
   type StoredEvent,
 } from "../../../../src/store/tables/journal-checksum.ts";
-import { expectHolds } from "../../../support/properties.ts";
+import { expectHolds } from "../../../support/properties/properties.ts";
 
 const TYPES = ["ActivityRecorded", "ComputeActivated", "ComputeSuspended", "WorldReset"];
 const BEGINNING = { seq: 0, chain: 0 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MINUTE, SECOND } from "../../../../src/kernel/time.ts";
 import { MergedArrivals } from "../../../../src/traffic/generated/merged-arrivals.ts";
-import { NEW_YEAR, openArrivals, takeArrivals } from "../../../support/arrivals.ts";
+import { NEW_YEAR, openArrivals, takeArrivals } from "../../../support/traffic/arrivals.ts";
 
 const offset = (at: number) => (at - NEW_YEAR) / SECOND;
 

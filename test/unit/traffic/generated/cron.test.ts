@@ -2,7 +2,7 @@ import { CronExpressionParser } from "cron-parser";
 import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../../../src/kernel/time.ts";
 import { parseCron } from "../../../../src/traffic/generated/cron.ts";
-import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../../support/arrivals.ts";
+import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../../support/traffic/arrivals.ts";
 
 const LINES = [
   "0 * * * *",

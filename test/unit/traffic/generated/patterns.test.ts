@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../../src/kernel/time.ts";
 import { readInto } from "../../../../src/traffic/generated/arrivals.ts";
 import type { PatternInput } from "../../../../src/traffic/generated/patterns.ts";
-import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../../support/arrivals.ts";
+import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../../support/traffic/arrivals.ts";
 
 const iso = (text: string) => Date.parse(text);
 

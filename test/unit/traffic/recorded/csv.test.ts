@@ -8,7 +8,7 @@ import { type IntakeOptions, MAX_SOURCES } from "../../../../src/traffic/recorde
 import { RecordingError } from "../../../../src/traffic/recorded/rows/recording-error.ts";
 import type { RowOptions } from "../../../../src/traffic/recorded/rows/row-reader.ts";
 import { requestSink } from "../../../../src/traffic/recorded/rows/row-sink.ts";
-import { readText, readWith } from "../../../support/trace-input.ts";
+import { readText, readWith } from "../../../support/traffic/trace-input.ts";
 
 const HEAD = "endpoint_id,at,duration_ms";
 const csv = (text: string, options: RowOptions = {}, chunkBytes?: number, intakeOptions?: IntakeOptions) =>

@@ -8,7 +8,7 @@ import { csvInput } from "../../../../src/traffic/recorded/formats/csv-input.ts"
 import { requestSink } from "../../../../src/traffic/recorded/rows/row-sink.ts";
 import { fileInput } from "../../../../src/traffic/recorded/trace-files/file-input.ts";
 import { importTrace } from "../../../../src/traffic/recorded/trace-files/import-trace.ts";
-import { readWith } from "../../../support/trace-input.ts";
+import { readWith } from "../../../support/traffic/trace-input.ts";
 
 const NIGHT = Date.UTC(2026, 9, 25);
 const csvOf = (instants: readonly number[]) =>

@@ -10,7 +10,7 @@ import { csvlogInput, jsonlogInput } from "../../../../src/traffic/recorded/form
 import type { ColumnMapping } from "../../../../src/traffic/recorded/rows/column-mapping.ts";
 import { Intake } from "../../../../src/traffic/recorded/rows/intake.ts";
 import { requestSink } from "../../../../src/traffic/recorded/rows/row-sink.ts";
-import { collectRows, readText } from "../../../support/trace-input.ts";
+import { collectRows, readText } from "../../../support/traffic/trace-input.ts";
 
 const lines = (...values: readonly unknown[]) =>
   values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join("\n");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NameTable } from "../../../../src/traffic/recorded/rows/name-table.ts";
-import { expectHolds } from "../../../support/properties.ts";
+import { expectHolds } from "../../../support/properties/properties.ts";
 
 const numberOf = (names: NameTable, text: string) => {
   const bytes = new TextEncoder().encode(`<${text}>`);

@@ -4,8 +4,8 @@ import { type RecordingOptions, readRecording } from "../../../../src/traffic/re
 import { RecordedArrivals } from "../../../../src/traffic/recorded/recorded-arrivals.ts";
 import { RecordingError } from "../../../../src/traffic/recorded/rows/recording-error.ts";
 import { requestSink } from "../../../../src/traffic/recorded/rows/row-sink.ts";
-import { NEW_YEAR, takeArrivals } from "../../../support/arrivals.ts";
-import { readText as takeTrace } from "../../../support/trace-input.ts";
+import { NEW_YEAR, takeArrivals } from "../../../support/traffic/arrivals.ts";
+import { readText as takeTrace } from "../../../support/traffic/trace-input.ts";
 
 const csv = (text: string, options: Partial<RecordingOptions> = {}) =>
   readRecording([text], { format: "csv", ...options });

@@ -24,7 +24,7 @@ import { profilesReport } from "../../../../src/whatif/questions/profiles/profil
 import { quotaReport } from "../../../../src/whatif/questions/quota/quota-report.ts";
 import { startsReport } from "../../../../src/whatif/questions/starts/starts-report.ts";
 import type { Traffic } from "../../../../src/whatif/trace/known-traffic.ts";
-import { BEGIN, SECOND } from "../../../support/traces.ts";
+import { BEGIN, SECOND } from "../../../support/traffic/traces.ts";
 
 // Parts of a file share memory, so code that needs all requests of a compute must copy each part before the
 // next one. A trace in memory would not reveal a missing copy.

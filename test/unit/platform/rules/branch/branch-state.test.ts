@@ -10,7 +10,7 @@ import {
   SHOP,
   worldWithBranch,
   worldWithProject,
-} from "../../../../support/rule-worlds.ts";
+} from "../../../../support/rules/rule-worlds.ts";
 import {
   type CommandOf,
   DAY,
@@ -20,8 +20,8 @@ import {
   SECOND,
   START,
   type Step,
-} from "../../../../support/rules.ts";
-import { SimulatedWorld } from "../../../../support/simulated-world.ts";
+} from "../../../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../../../support/rules/simulated-world.ts";
 
 const branchOf = (world: World, id: string) => world.branches.get(id);
 const namesAt = (world: World, at: number) => {

@@ -1,9 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { lsnAt } from "../../../../../src/platform/rules/branch/point-in-time.ts";
 import type { Command } from "../../../../../src/platform/rules/commands.ts";
-import { createDev, DEV, MAIN, SHOP, worldWithBranch } from "../../../../support/rule-worlds.ts";
-import { type CommandOf, HOUR, MINUTE, NOW, SECOND, START, type Step } from "../../../../support/rules.ts";
-import { SimulatedWorld } from "../../../../support/simulated-world.ts";
+import { createDev, DEV, MAIN, SHOP, worldWithBranch } from "../../../../support/rules/rule-worlds.ts";
+import {
+  type CommandOf,
+  HOUR,
+  MINUTE,
+  NOW,
+  SECOND,
+  START,
+  type Step,
+} from "../../../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../../../support/rules/simulated-world.ts";
 
 // The project exists since START, its history reaches back one day, and it is NOW + 1 h.
 

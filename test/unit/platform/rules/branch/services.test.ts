@@ -8,9 +8,15 @@ import {
 } from "../../../../../src/platform/rules/branch/services/decide-service-record.ts";
 import { SERVICE_DEFAULTS } from "../../../../../src/platform/rules/branch/services/service-defaults.ts";
 import type { World } from "../../../../../src/platform/world/world.ts";
-import { createDev, DEV, MAIN, worldWithBranch, worldWithProject } from "../../../../support/rule-worlds.ts";
-import { type CommandOf, given, HOUR, MINUTE, NOW, type Step } from "../../../../support/rules.ts";
-import { SimulatedWorld } from "../../../../support/simulated-world.ts";
+import {
+  createDev,
+  DEV,
+  MAIN,
+  worldWithBranch,
+  worldWithProject,
+} from "../../../../support/rules/rule-worlds.ts";
+import { type CommandOf, given, HOUR, MINUTE, NOW, type Step } from "../../../../support/rules/rules.ts";
+import { SimulatedWorld } from "../../../../support/rules/simulated-world.ts";
 
 type NewRecord = CommandOf<"CreateServiceRecord">["record"];
 const create = (record: NewRecord): CommandOf<"CreateServiceRecord"> => ({

@@ -10,7 +10,7 @@ import { findFault, maintenanceSince } from "../../../../../src/platform/rules/f
 import { matchFaults } from "../../../../../src/platform/rules/fault/match-fault.ts";
 import { emptyWorld } from "../../../../../src/platform/world/world.ts";
 import { randomFrom } from "../../../../../src/simulation/random.ts";
-import { SECOND } from "../../../../support/rules.ts";
+import { SECOND } from "../../../../support/rules/rules.ts";
 
 const fault = (fields: Partial<Fault> = {}): Fault => ({
   name: "fault",

@@ -3,8 +3,8 @@ import { limitsOf } from "../../../../../src/platform/rules/project/project-limi
 import { effectiveSettings } from "../../../../../src/platform/rules/project/project-settings.ts";
 import { isSameJson, mergeSettings } from "../../../../../src/platform/rules/settings/settings-objects.ts";
 import type { World } from "../../../../../src/platform/world/world.ts";
-import { worldWithProject } from "../../../../support/rule-worlds.ts";
-import { given } from "../../../../support/rules.ts";
+import { worldWithProject } from "../../../../support/rules/rule-worlds.ts";
+import { given } from "../../../../support/rules/rules.ts";
 
 const projectOf = (world: World) => {
   const project = world.projects.get("shop");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hasQuota, quotaDueAt, refuseOverQuota } from "../../../../../src/platform/rules/usage/quota.ts";
 import type { World } from "../../../../../src/platform/world/world.ts";
-import { MAIN_COMPUTE, SHOP, worldWithProject } from "../../../../support/rule-worlds.ts";
+import { MAIN_COMPUTE, SHOP, worldWithProject } from "../../../../support/rules/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -11,7 +11,7 @@ import {
   NOW,
   SECOND,
   type Step,
-} from "../../../../support/rules.ts";
+} from "../../../../support/rules/rules.ts";
 
 // The compute of 0.25 CU is active since six seconds before NOW, which is 15 January at noon.
 

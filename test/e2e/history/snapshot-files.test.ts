@@ -1,0 +1,201 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { runStandinProcess, spawnStandin } from "../../support/process/process.ts";
+import {
+  createProjectOn,
+  journalOf,
+  type RunningServer,
+  type ServerClient,
+  startServer,
+  testDirectory,
+} from "../../support/server/running-server.ts";
+import { clientOfWorld, forkWorldOn } from "../../support/server/worlds.ts";
+import { type ObjectStore, startObjectStore } from "../../support/services/object-store.ts";
+
+const MANUAL = [
+  ...["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"],
+  ...["--seed", "1", "--pg-port", "none"],
+];
+
+const stateOf = async ({ sim }: Pick<ServerClient, "sim">) =>
+  JSON.stringify((await sim("GET", "/state")).body);
+const worldOn = (server: RunningServer, name: string, key: string | undefined) => {
+  const { origin } = new URL(server.ready.api_url);
+  const place = { api_url: `${origin}/w/${name}/api/v2`, control_url: `${origin}/w/${name}/_sim` };
+  return clientOfWorld(server, place, key);
+};
+const nothingLeft = (directory: string) =>
+  expect(
+    readdirSync(directory, { recursive: true }).filter((name) => /unfinished|pull-/.test(String(name))),
+  ).toEqual([]);
+
+/** A server with the world `team`, which has a project, and its snapshot `nightly`. */
+async function teamWithSnapshot() {
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  const team = await forkWorldOn(server, { name: "team" });
+  const { projectId } = await createProjectOn(team, { name: "shop" });
+  await team.sim("POST", "/snapshots", { name: "nightly" });
+  return { data, server, team, projectId, backups: testDirectory() };
+}
+
+const push = (data: string, to: string, ...more: string[]) =>
+  runStandinProcess(["snapshots", "push", "nightly", "--world", "team", "--data", data, "--to", to, ...more]);
+const pull = (data: string, source: string, world: string, ...more: string[]) =>
+  runStandinProcess(["snapshots", "pull", source, "--world", world, "--data", data, ...more]);
+
+/** A store with the snapshot of a team, and the checksum of its file. */
+async function pushedToStore(): Promise<
+  Awaited<ReturnType<typeof teamWithSnapshot>> & { store: ObjectStore; get: string; sha256: string }
+> {
+  const [scene, store] = await Promise.all([teamWithSnapshot(), startObjectStore()]);
+  const { code, stdout, stderr } = await push(scene.data, store.presign("PUT", "nightly.sqlite"), "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const { sha256 } = JSON.parse(stdout) as { sha256: string };
+  return { ...scene, store, get: store.presign("GET", "nightly.sqlite"), sha256 };
+}
+
+test("a snapshot goes through a directory into an empty data directory, with all but its data key", async () => {
+  const { data, server, team, projectId, backups } = await teamWithSnapshot();
+  const [state, history] = await Promise.all([stateOf(team), journalOf(team)]);
+  const uri = `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`;
+  const { body: connection } = await team.api("GET", uri);
+  const pushed = await push(data, backups, "--json");
+  const file = join(backups, "nightly.sqlite");
+  const result = JSON.parse(pushed.stdout);
+  expect(result).toMatchObject({
+    snapshot: "nightly",
+    world: "team",
+    to: file,
+    size_bytes: statSync(file).size,
+  });
+  expect(readFileSync(`${file}.sha256`, "utf8")).toBe(`${result.sha256}  nightly.sqlite\n`);
+  expect([file, `${file}.sha256`].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
+  nothingLeft(backups);
+
+  const elsewhere = testDirectory();
+  const pulled = await pull(elsewhere, pathToFileURL(file).href, "team");
+  expect(pulled).toMatchObject({ code: 0, stdout: expect.stringContaining("created world team at event") });
+  expect(pulled.stderr).toContain("another secrets.key");
+  const other = await startServer(elsewhere, ["--pg-port", "none"]);
+  const restored = worldOn(other, "team", server.ready.api_key);
+  expect(await stateOf(restored)).toBe(state);
+  expect(await journalOf(restored)).toEqual(history);
+  expect((await restored.api("GET", uri)).status).toBe(412);
+  const id = async ({ sim }: Pick<ServerClient, "sim">) => (await sim("GET", "/health")).body.history.id;
+  expect(await id(restored)).not.toBe(await id(team));
+
+  // With the same key, passwords are readable.
+  const withKey = testDirectory();
+  copyFileSync(join(data, "secrets.key"), join(withKey, "secrets.key"));
+  expect(await pull(withKey, file, "team")).toMatchObject({ code: 0, stderr: "" });
+  const third = worldOn(await startServer(withKey, ["--pg-port", "none"]), "team", server.ready.api_key);
+  expect((await third.api("GET", uri)).body).toEqual(connection);
+});
+
+test("a snapshot is pulled from an object store into a running server", async () => {
+  const { data, server, team, store, get, sha256 } = await pushedToStore();
+  const state = await stateOf(team);
+  await team.api("POST", "/api_keys", { key_name: "later" });
+  store.faults.push("cut");
+  const added = await pull(data, get, "team", "--name", "from-store", "--sha256", sha256);
+  expect([added.code, added.stdout]).toEqual([
+    0,
+    expect.stringContaining("added snapshot from-store to world team"),
+  ]);
+  expect(added.stderr).toMatch(/aborted; trying again in 0\.5 s/);
+  expect(added.stdout + added.stderr).not.toContain("X-Amz");
+  await team.sim("POST", "/snapshots/from-store/restore", {});
+  expect(await stateOf(team)).toBe(state);
+
+  const created = await pull(data, get, "team-copy", "--json");
+  expect(JSON.parse(created.stdout)).toMatchObject({ world: "team-copy", created_world: true, sha256 });
+  const copy = worldOn(server, "team-copy", server.ready.api_key);
+  expect(await stateOf(copy)).toBe(state);
+  await copy.api("POST", "/api_keys", { key_name: "only here" });
+  expect(await stateOf(team)).toBe(state);
+  nothingLeft(data);
+});
+
+test("a damaged or wrong file changes nothing", async () => {
+  const { data, backups } = await teamWithSnapshot();
+  await push(data, backups);
+  const file = join(backups, "nightly.sqlite");
+  const before = readdirSync(data, { recursive: true }).sort();
+  const refused = async (source: string, text: string, ...more: string[]) => {
+    const { code, stdout, stderr } = await pull(data, source, "copy", ...more);
+    expect([code, stdout, stderr]).toEqual([expect.any(Number), "", expect.stringContaining(text)]);
+    expect(code).not.toBe(0);
+    expect(readdirSync(data, { recursive: true }).sort()).toEqual(before);
+  };
+  const bytes = readFileSync(file);
+  await refused(join(backups, "nothing"), "does not exist");
+  await refused(backups, "is not a file");
+  await refused(
+    "s3://bucket/nightly.sqlite",
+    "source: expected a path, file:///path, or a presigned https:// URL",
+  );
+  await refused(file, "but --sha256 states", "--sha256", "0".repeat(64));
+  const damaged = Buffer.from(bytes);
+  damaged.write("shoq", damaged.indexOf('"shop"') + 1);
+  writeFileSync(file, damaged);
+  await refused(file, `but ${file}.sha256 states`);
+  // Without a checksum, the checksums within the file are left.
+  const alone = join(backups, "alone.sqlite");
+  writeFileSync(alone, damaged);
+  await refused(alone, alone);
+  writeFileSync(alone, "not a database");
+  await refused(alone, "corrupt or not a world file");
+  nothingLeft(data);
+});
+
+test("existing files, snapshots and unknown names are errors that name the fix", async () => {
+  const { data, backups } = await teamWithSnapshot();
+  await push(data, backups);
+  const file = join(backups, "nightly.sqlite");
+  const stderrOf = async (...args: string[]) => (await runStandin([...args, "--data", data])).stderr;
+  expect((await push(data, backups)).stderr).toContain(`--to: ${file} already exists`);
+  expect((await push(data, join(backups, "no", "x.sqlite"))).stderr).toContain("directory");
+  expect(await stderrOf("snapshots", "push", "hourly", "--to", backups)).toContain('world "default" in');
+  expect((await pull(data, file, "team")).stderr).toContain(
+    'world "team" already has a snapshot "nightly"; choose another --name',
+  );
+  expect((await pull(data, file, "team", "--name", "auto-x")).stderr).toContain("--name: a snapshot's name");
+  expect((await pull(data, file, "team", "--sha256", "12")).stderr).toContain("64 hexadecimal digits");
+});
+
+test("a snapshot that preserves a replaced world can be pushed, too", async () => {
+  const { data, team, backups } = await teamWithSnapshot();
+  await team.api("POST", "/api_keys", { key_name: "later" });
+  const state = await stateOf(team);
+  const { former_kept_as } = (await team.sim("POST", "/snapshots/nightly/restore", {})).body;
+  const to = join(backups, "former.sqlite");
+  const { code, stderr } = await runStandin([
+    ...["snapshots", "push", former_kept_as, "--world", "team", "--data", data, "--to", to],
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect((await pull(data, to, "team")).code).toBe(0);
+  await team.sim("POST", "/snapshots/former/restore", {});
+  expect(await stateOf(team)).toBe(state);
+});
+
+test("Ctrl-C ends a push and a pull with 130, and leaves nothing", async () => {
+  const { data, store, get } = await pushedToStore();
+  // Each attempt fails, so that the command waits for the next one.
+  store.faults.push(...Array.from({ length: 20 }, () => ({ status: 503, code: "SlowDown" })));
+  for (const args of [
+    ["push", "nightly", "--world", "team", "--to", store.presign("PUT", "again.sqlite")],
+    ["pull", get, "--world", "copy"],
+  ]) {
+    const command = spawnStandin(["snapshots", ...args, "--data", data]);
+    while (!command.stderr().includes("trying again")) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await command.kill("SIGINT")).toBe(130);
+    expect(command.stderr()).toContain("interrupted; nothing was changed");
+  }
+  expect(store.objects.has("/again.sqlite")).toBe(false);
+  expect(existsSync(join(data, "worlds", "copy.sqlite"))).toBe(false);
+  nothingLeft(data);
+});

@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { testDirectory } from "../../support/server/running-server.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../../..");
+
+/** Runs one test file in a project that has the package and vitest. */
+async function runTests(type: "module" | "commonjs", source: string) {
+  const directory = testDirectory();
+  mkdirSync(join(directory, "node_modules/@standin"), { recursive: true });
+  symlinkSync(ROOT, join(directory, "node_modules/@standin/standin"));
+  symlinkSync(join(ROOT, "node_modules/vitest"), join(directory, "node_modules/vitest"));
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ type }));
+  writeFileSync(join(directory, "sim.test.ts"), source);
+  const command = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--reporter=json", "--no-color"];
+  const { stdout, stderr } = await run(process.execPath, command, { cwd: directory }).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  );
+  const report = JSON.parse(stdout.slice(stdout.indexOf("{"))) as {
+    testResults: [{ assertionResults: { title: string; status: string }[] }];
+  };
+  const statuses = report.testResults[0].assertionResults.map(({ title, status }) => `${title}: ${status}`);
+  return { directory, statuses, stderr };
+}
+
+const SOURCE = `import { expect, simTest, test as plain } from "@standin/standin/vitest";
+
+const create = (sim: any, name: string) =>
+  sim.fetch("/api/v2/projects", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ project: { name } }),
+  });
+const projects = async (sim: any) =>
+  ((await (await sim.fetch("/api/v2/projects")).json()) as any).projects.map(({ name }) => name);
+const test = simTest({ options: { seed: 7 }, prepare: async (sim) => void (await create(sim, "prepared")) });
+
+plain("an empty world", async ({ sim }) => {
+  expect(await projects(sim)).toEqual([]);
+});
+test.concurrent("one world", async ({ sim }) => {
+  await create(sim, "one");
+  expect(await projects(sim)).toHaveLength(2);
+});
+test.concurrent("another world", async ({ sim }) => {
+  await create(sim, "other");
+  expect((await projects(sim)).sort()).toEqual(["other", "prepared"]);
+});
+test("A failing one, with / in it", async ({ sim }) => {
+  await sim.faults.add("gone", { on: { operation: "listProjects" }, effect: { answer: { status: 503 } } });
+  await sim.advance("10m");
+  expect((await sim.fetch("/api/v2/projects")).status).toBe(200);
+});
+`;
+
+test.each(["module", "commonjs"] as const)(
+  "in a project of type %s, each test has a fork of its own, and a failed one leaves a scenario that runs",
+  async (type) => {
+    const { directory, statuses, stderr } = await runTests(type, SOURCE);
+    expect(statuses).toEqual([
+      "an empty world: passed",
+      "one world: passed",
+      "another world: passed",
+      "A failing one, with / in it: failed",
+    ]);
+    const file = join("standin-failures", "a-failing-one-with-in-it.yaml");
+    expect(stderr).toContain(`npx standin run ${file}`);
+    expect(readFileSync(join(directory, file), "utf8")).toContain("/projects");
+    expect(existsSync(join(directory, file.replace(".yaml", ".world.sqlite")))).toBe(true);
+    const command = [join(ROOT, "dist/standin.js"), "run", file, "--json"];
+    const { stdout } = await run(process.execPath, command, { cwd: directory });
+    expect(JSON.parse(stdout)).toMatchObject({ passed: 1, failed: 0 });
+  },
+);

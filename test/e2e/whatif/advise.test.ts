@@ -1,0 +1,77 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Advice } from "../../../src/whatif/questions/advice/advice.ts";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
+import { createShopTrace } from "../../support/whatif/whatif-command.ts";
+
+async function advise(trace: string, ...options: string[]) {
+  const { code, stdout } = await runStandin(["advise", trace, ...options, "--json"]);
+  return { code, advice: JSON.parse(stdout) as Advice };
+}
+
+test("advise names the health check that keeps computes active, before a delay that would save little", async () => {
+  const trace = await createShopTrace("shop.standin-trace", 6, ["office-hours", "health-check"]);
+  const { code, stdout } = await runStandin(["advise", trace]);
+  expect(code).toBe(0);
+  const lines = stdout.split("\n\n")[0]?.split("\n") ?? [];
+  expect(stdout).toMatch(/^Drop health-check \(every 4 min\), or send it less often or elsewhere: −\$/);
+  expect(lines.length).toBeLessThanOrEqual(10);
+  const { advice } = await advise(trace);
+  expect(advice.decision).toMatchObject({ kind: "source", source: "health-check", is_clear: true });
+  expect(advice.would_change.join()).toMatch(/a delay below 4 min: [\d,]+ cold starts a day instead of \d+/);
+});
+
+test("a delay is proposed only if the plan allows it, and the plan that allows it is the proposal", async () => {
+  const trace = await createShopTrace();
+  const { advice: onScale } = await advise(trace, "--plan", "scale");
+  const { advice: onLaunch } = await advise(trace, "--plan", "launch");
+  const delayOf = ({ proposals }: Advice) => proposals.find(({ kind }) => kind === "delay")?.delay_s;
+  expect(delayOf(onScale)).toBeGreaterThanOrEqual(60);
+  expect([undefined, "never"]).toContain(delayOf(onLaunch));
+  for (const { plan, delay_s } of onScale.proposals)
+    if (plan === "launch") expect([300, "never"]).toContain(delay_s);
+});
+
+test("the whole bill is compared: below the minimum nothing is saved", async () => {
+  const trace = await createShopTrace();
+  const { advice } = await advise(trace, "--cu", "0.001");
+  expect(advice.bill.dollars_per_month).toBe(5);
+  expect(advice.decision).toBeNull();
+  const { advice: stored } = await advise(trace, "--cu", "0.001", "--storage", "100");
+  expect(stored.bill.dollars_per_month).toBeGreaterThan(35);
+});
+
+test("the exit status says whether the current settings meet the budget and the limit on the wait", async () => {
+  const trace = await createShopTrace();
+  expect((await advise(trace, "--budget", "100000")).code).toBe(0);
+  expect((await advise(trace, "--budget", "1")).code).toBe(1);
+  const slow = await advise(trace, "--slo", "p99 wait < 1ms");
+  expect([slow.code, slow.advice.current.meets.slo]).toEqual([1, false]);
+  expect((await advise(trace, "--slo", "p99 wait < 1h")).code).toBe(0);
+  const unclear = await runStandin(["advise", trace, "--slo", "fast"]);
+  expect([unclear.code, unclear.stderr]).toEqual([2, expect.stringContaining('such as "p99 wait < 2s"')]);
+});
+
+test("too little traffic gives no recommendation, and says why", async () => {
+  const file = join(testDirectory(), "short.csv");
+  writeFileSync(
+    file,
+    "endpoint_id,at,duration_ms\nep-a,2026-01-05T00:00:00Z,5\nep-a,2026-01-05T09:00:00Z,5\n",
+  );
+  const { code, advice } = await advise(file);
+  expect([code, advice.decision]).toEqual([0, null]);
+  expect(advice.too_little.join()).toContain("7 are needed");
+  const { stdout } = await runStandin(["advise", file]);
+  expect(stdout).toMatch(/^No recommendation, the traffic is too little: /);
+});
+
+test("the report has the answer and one picture", async () => {
+  const trace = await createShopTrace("shop.standin-trace", 6, ["office-hours", "health-check"]);
+  const out = join(testDirectory(), "advice.html");
+  expect((await runStandin(["advise", trace, "--out", out])).code).toBe(0);
+  const html = readFileSync(out, "utf8");
+  expect(html).toContain("Drop health-check");
+  expect(html).toContain("What each change is worth");
+});
