@@ -401,9 +401,8 @@ const BUGS: readonly RuleBug[] = [
   {
     id: "secret-in-the-list",
     file: "src/platform-api/routes/api-keys.ts",
-    search: "        ...renderApiKey(transaction.world, apiKey),\n        created_by,",
-    replacement:
-      "        ...renderApiKey(transaction.world, apiKey),\n        key: apiKey.hash,\n        created_by,",
+    search: "    ...renderApiKey(transaction.world, apiKey),\n    created_by,",
+    replacement: "    ...renderApiKey(transaction.world, apiKey),\n    key: apiKey.hash,\n    created_by,",
     breaks: "The list of keys contains more of a key than its name and use",
     test: ANSWERS,
     titles: "every answer about API keys has the fields of the reference",
