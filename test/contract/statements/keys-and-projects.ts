@@ -264,7 +264,9 @@ export const AUTHENTICATION = {
       id: "rate-limits",
       statement: "There is no rate limit unless it is switched on.",
       evidence: "A",
-      tests: [{ file: "test/contract/refusals/boundary.test.ts", title: "without the flag there is no rate limit" }],
+      tests: [
+        { file: "test/contract/refusals/boundary.test.ts", title: "without the flag there is no rate limit" },
+      ],
     },
   ],
 } satisfies Section;

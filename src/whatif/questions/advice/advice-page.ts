@@ -26,7 +26,7 @@ export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
       { label: "bill now", value: money(bill.dollars_per_month), note: "a month" },
       ...advice.proposals.slice(0, 1 + OTHERS).map((one) => ({
         label: shortText(one),
-        value: money(-one.saves_dollars_per_month),
+        value: changeText(one.saves_dollars_per_month, null),
         note: monthNote(one.margin_95),
       })),
     ],
@@ -64,7 +64,12 @@ function decisionLine({ decision, too_little, current, proposals }: Advice): str
 }
 
 function proposalText({ change, saves_dollars_per_month, margin_95, cold_starts_per_day }: Proposal): string {
-  return `${change}: ${moneyWithMargin(-saves_dollars_per_month, margin_95)} a month, ${signed(cold_starts_per_day)} cold starts a day`;
+  return `${change}: ${changeText(saves_dollars_per_month, margin_95)} a month, ${signed(cold_starts_per_day)} cold starts a day`;
+}
+
+/** Of the bill: a saving has a minus, and an increase a plus. */
+function changeText(saves: number, margin: number | null): string {
+  return `${saves < 0 ? "+" : ""}${moneyWithMargin(-saves, margin)}`;
 }
 
 /** For a key figure and a bar. */
@@ -109,8 +114,7 @@ function proposalTable({ proposals, decision }: Advice): PageTable {
       { heading: "change", cell: ({ change }) => change },
       {
         heading: "$ a month",
-        cell: ({ saves_dollars_per_month, margin_95 }) =>
-          moneyWithMargin(-saves_dollars_per_month, margin_95),
+        cell: ({ saves_dollars_per_month, margin_95 }) => changeText(saves_dollars_per_month, margin_95),
       },
       { heading: "cold starts a day", cell: ({ cold_starts_per_day }) => signed(cold_starts_per_day) },
       {

@@ -19,5 +19,6 @@ export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
   drift: "calls the platform API of two servers",
   init: "writes files of its own",
   completion: "prints a script",
+  advise: "reads the history",
   whatif: "reads the history",
 };
