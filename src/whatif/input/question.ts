@@ -71,7 +71,7 @@ export type WorldDefaults = {
 
 export const DEFAULTS = {
   profile: DEFAULT_PROFILE,
-  cu: 1,
+  cu: 0.25,
   /**
    * A: keeping the platform's default delay of five minutes implies that avoiding a cold start is worth
    * five minutes of active time (ski rental).

@@ -11,6 +11,8 @@ test("the first lines of quota have the date, its interval and the rejected shar
   const args = [
     "quota",
     trace,
+    "--cu",
+    "1",
     "--quota-cu-hours",
     "900",
     "--delay",
@@ -154,6 +156,8 @@ test("profiles are compared by their values and by the cost of the traffic; a pr
     "2024",
     "--delay",
     "300",
+    "--cu",
+    "1",
   ]);
   const [first, own, old] = profiles;
   expect(profiles.map(({ profile }) => profile)).toEqual(["2026", "mine", "2024"]);
@@ -178,7 +182,17 @@ test("profiles are compared by their values and by the cost of the traffic; a pr
     max_connections: 450,
     figures: { wait_p99_ms: 3_000 },
   });
-  const { stdout } = await runStandin(["whatif", "profiles", trace, "--profile", "2026", "--profile", mine]);
+  const { stdout } = await runStandin([
+    "whatif",
+    "profiles",
+    trace,
+    "--profile",
+    "2026",
+    "--profile",
+    mine,
+    "--cu",
+    "1",
+  ]);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
     /^mine compared with 2026: \$[\d.]+ ± \$[\d.]+ a month instead of \$[\d.]+ ± \$[\d.]+ \([−+].* ± .* %\), [−+][\d.]+ ± [\d.]+ cold starts a day/,
   );
@@ -252,7 +266,7 @@ test("the journal of a world is exported as NDJSON without key hashes; what-if a
   // Both begin with the first event; a journal file ends with its last event, a world continues.
   const upTo = ["--to", "2026-03-02T02:00:00Z", "--start-latency", "0"];
   const { traffic, present } = await runWhatif(["curve", out, ...upTo]);
-  const ofWorld = await runWhatif(["curve", "--data", data, ...upTo, "--cu", "1"]);
+  const ofWorld = await runWhatif(["curve", "--data", data, ...upTo, "--cu", "0.25"]);
   expect(traffic).toMatchObject({ from: "2026-03-02T00:00:00.000Z", to: "2026-03-02T02:00:00.000Z" });
   expect([ofWorld.traffic, ofWorld.present]).toEqual([traffic, present]);
   const scenario = join(directory, "again.yaml");

@@ -347,8 +347,8 @@ test.each([
   ["compare", ["--policy", "fixed:60"], ["policies.csv", "policies.svg", "timeline.svg", "waits.csv"]],
   ["attribute", [], ["sources.csv", "sources.svg"]],
   ["capacity", [], ["sizes.csv", "sizes.svg", "throttled.svg"]],
-  ["quota", ["--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
-  ["quota", ["--quota-cu-hours", "50", "--recorded-only"], ["months.csv", "quota.svg"]],
+  ["quota", ["--cu", "1", "--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
+  ["quota", ["--cu", "1", "--quota-cu-hours", "50", "--recorded-only"], ["months.csv", "quota.svg"]],
   ["profiles", [], ["cost.svg", "figures.csv", "published.csv", "wait.svg"]],
   [
     "starts",

@@ -26,7 +26,15 @@ function summaryOf(traffic: Traffic, question: Question, constraints: CurveConst
 }
 
 const questionWith = (more: QuestionInput = {}, world?: WorldDefaults) =>
-  questionFrom({ present: 300, startLatency: { kind: "fixed", ms: 0 }, ...more }, world);
+  questionFrom(
+    {
+      present: 300,
+      startLatency: { kind: "fixed", ms: 0 },
+      ...(world === undefined ? { cu: 1 } : {}),
+      ...more,
+    },
+    world,
+  );
 
 /** Requests without a duration, these seconds after one another. */
 function afterGaps(days: number, gapsS: readonly number[]): Traffic {

@@ -14,7 +14,7 @@ const RUNS = Math.max(1, Number(process.env["STANDIN_TEST_RUNS"] ?? 1));
 const EXPERIMENTS = Math.ceil(300 * RUNS);
 const START = Date.parse("2026-02-01T00:00:00Z");
 const MONTH = { startAt: Date.parse("2026-03-01T00:00:00Z"), endAt: Date.parse("2026-04-01T00:00:00Z") };
-const QUESTION = questionFrom({ present: 60, startLatency: { kind: "fixed", ms: 0 } });
+const QUESTION = questionFrom({ present: 60, cu: 1, startLatency: { kind: "fixed", ms: 0 } });
 /** Hours of the mean day. */
 const MEAN_HOURS = 5;
 const QUOTA_HOURS = 20 * MEAN_HOURS;

@@ -294,7 +294,7 @@ describe("the report", () => {
     replications: 39,
     ...more,
   });
-  const question = questionFrom({ present: 60, startLatency: { kind: "fixed", ms: 0 } });
+  const question = questionFrom({ present: 60, cu: 1, startLatency: { kind: "fixed", ms: 0 } });
   const report = (of: QuotaQuestion) => {
     const work = quotaReport(traffic, question, of, randomFrom);
     let done = 0;

@@ -103,12 +103,12 @@ test("a world's starts take its start delay, or no time if its operations are im
 test("an autoscaling compute counts with its mean size as metered, an unknown one has the default delay, and notes say so", () => {
   const scaled = { ...computeWith("a", 0.5, -1, 4), meanCu: 1.7 };
   const { setting, notes } = worldDefaults(SETTINGS, [scaled], ["a", "gone"]);
-  expect(setting).toMatchObject({ delays: ["never", "preset"], cu: [0.5, 1], meteredCu: [1.7, 1] });
-  expect(questionFrom({}, setting).costs.cu).toEqual([1.7, 1]);
+  expect(setting).toMatchObject({ delays: ["never", "preset"], cu: [0.5, 0.25], meteredCu: [1.7, 0.25] });
+  expect(questionFrom({}, setting).costs.cu).toEqual([1.7, 0.25]);
   expect(questionFrom({ cu: 2 }, setting).costs.cu).toBe(2);
   expect(notes).toEqual([
     "1 compute of this world autoscales: each counts with its mean size while it was active, as metered; under another delay its mean size may differ",
-    "1 compute of the traffic is in neither this world nor its remaining history: counted as 1 CU with a delay of 300 s",
+    "1 compute of the traffic is in neither this world nor its remaining history: counted as 0.25 CU with a delay of 300 s",
   ]);
 });
 
