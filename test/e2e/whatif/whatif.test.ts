@@ -347,8 +347,8 @@ test.each([
   ["compare", ["--policy", "fixed:60"], ["policies.csv", "policies.svg", "timeline.svg", "waits.csv"]],
   ["attribute", [], ["sources.csv", "sources.svg"]],
   ["capacity", [], ["sizes.csv", "sizes.svg", "throttled.svg"]],
-  ["quota", ["--cu", "1", "--quota-cu-hours", "50"], ["dates.svg", "months.csv", "quota.svg"]],
-  ["quota", ["--cu", "1", "--quota-cu-hours", "50", "--recorded-only"], ["months.csv", "quota.svg"]],
+  ["quota", ["--quota-cu-hours", "12.5"], ["dates.svg", "months.csv", "quota.svg"]],
+  ["quota", ["--quota-cu-hours", "12.5", "--recorded-only"], ["months.csv", "quota.svg"]],
   ["profiles", [], ["cost.svg", "figures.csv", "published.csv", "wait.svg"]],
   [
     "starts",
@@ -385,7 +385,7 @@ test.each([
     // The price does not affect a quota.
     const settled =
       command === "quota"
-        ? / --profile 2024 --cu 1 /
+        ? / --profile 2024 --cu 0.25 /
         : / --profile 2024 --prices 2025-11-03 --price-plan scale /;
     expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : settled);
     const again = await runStandin([
