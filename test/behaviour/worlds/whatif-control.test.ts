@@ -44,7 +44,7 @@ test("notes what truncated history does not contain", async () => {
   expect((await whatIf(double)).input.notes).toEqual([forgotten]);
   await double.api("DELETE", mine.path);
   const gone =
-    /^1 compute of the traffic is in neither this world nor its remaining history: counted as 1 CU with a delay of 300 s$/;
+    /^1 compute of the traffic is in neither this world nor its remaining history: counted as 0\.25 CU with a delay of 300 s$/;
   expect((await whatIf(double)).input.notes).toEqual([forgotten, expect.stringMatching(gone)]);
 });
 

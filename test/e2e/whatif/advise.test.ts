@@ -64,7 +64,7 @@ test("too little traffic gives no recommendation, and says why", async () => {
   expect([code, advice.decision]).toEqual([0, null]);
   expect(advice.too_little.join()).toContain("7 are needed");
   const { stdout } = await runStandin(["advise", file]);
-  expect(stdout).toMatch(/^No recommendation, the traffic is too little: /);
+  expect(stdout).toMatch(/^No recommendation: /);
 });
 
 test("the report has the answer and one picture", async () => {
@@ -74,4 +74,25 @@ test("the report has the answer and one picture", async () => {
   const html = readFileSync(out, "utf8");
   expect(html).toContain("Drop health-check");
   expect(html).toContain("What each change is worth");
+});
+
+test("while traffic grows, no delay is the decision, and the second line warns", async () => {
+  const start = Date.UTC(2026, 0, 5);
+  const rows = Array.from({ length: 21 }, (_, day) => {
+    // 4 % more requests every day, at the same distance.
+    const count = Math.round(40 * 1.04 ** day);
+    return Array.from({ length: count }, (__, index) =>
+      new Date(start + day * 86_400_000 + Math.floor(((index + 0.5) / count) * 86_400_000)).toISOString(),
+    ).map((at) => `ep-a,${at},500`);
+  });
+  const file = join(testDirectory(), "growing.csv");
+  writeFileSync(file, `endpoint_id,at,duration_ms\n${rows.flat().join("\n")}\n`);
+  const { advice } = await advise(file, "--present", "3600", "--cu", "1");
+  expect(advice.traffic_change).toMatchObject({ kind: "trend", percent_per_day: expect.closeTo(4, 0) });
+  expect(advice.proposals.some(({ kind, is_clear }) => kind === "delay" && is_clear)).toBe(true);
+  expect(advice.decision).toBeNull();
+  const { stdout } = await runStandin(["advise", file, "--present", "3600", "--cu", "1"]);
+  expect(stdout.replaceAll("\n", " ")).toMatch(
+    /^Keep the delay of 1 h for now\. Warning: traffic grows by 3\.\d+ % /,
+  );
 });

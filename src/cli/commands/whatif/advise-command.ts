@@ -157,6 +157,7 @@ async function adviceOn(
     waitP99Ms: (delay) => curve.waitP99Ms(delay),
     margins: curve.margins(),
     decision: answer.decision,
+    trafficChange: answer.traffic_change,
     heldOut: answer.held_out,
     attribution: traffic.sources.some((source) => source !== "")
       ? await runWithProgress(

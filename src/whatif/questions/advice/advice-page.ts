@@ -11,7 +11,9 @@ import {
   monthNote,
   signed,
 } from "../../units/number-format.ts";
-import type { Advice, Proposal } from "./advice.ts";
+import { changeText as trafficText } from "../../units/traffic-change.ts";
+import type { Advice } from "./advice.ts";
+import type { Proposal } from "./proposals.ts";
 
 /** The most proposals after the decision. */
 const OTHERS = 2;
@@ -37,10 +39,15 @@ export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
 
 /** At most ten lines: the decision, what comes next, what would change it, and what is not known. */
 function adviceLines(advice: Advice): string[] {
-  const { decision, proposals, would_change, not_known, too_little, bill, current } = advice;
+  const { decision, proposals, would_change, not_known, too_little, traffic_change, bill, current } = advice;
   const others = proposals.filter((one) => one !== decision).slice(0, OTHERS);
   return [
     decisionLine(advice),
+    ...(traffic_change === null
+      ? []
+      : [
+          `Warning: ${trafficText("traffic", traffic_change)}; figures for a month assume it stays as it was on average, and no delay is recommended.`,
+        ]),
     ...others.map(
       (one, index) => `${index === 0 ? "Next" : "Then"}: ${proposalText(one)}${clearText(one, advice)}.`,
     ),
@@ -51,15 +58,18 @@ function adviceLines(advice: Advice): string[] {
   ];
 }
 
-function decisionLine({ decision, too_little, current, proposals }: Advice): string {
-  if (too_little.length > 0) return `No recommendation, the traffic is too little: ${too_little.join("; ")}.`;
+function decisionLine({ decision, too_little, traffic_change, current, proposals }: Advice): string {
+  if (too_little.length > 0) return `No recommendation: ${too_little.join("; ")}.`;
   const keep = `Keep ${delayPhrase(current.delay_s).replace(/^a /, "the ")}`;
+  if (decision === null && traffic_change !== null) return `${keep} for now.`;
   if (decision === null)
     return proposals.length === 0
       ? `${keep}: no other setting is better.`
       : `${keep}: no change saves more than the noise.`;
   const isDelayUnchanged =
-    decision.kind === "source" && !proposals.some(({ kind, is_clear }) => kind === "delay" && is_clear);
+    traffic_change === null &&
+    decision.kind === "source" &&
+    !proposals.some(({ kind, is_clear }) => kind === "delay" && is_clear);
   return `${proposalText(decision)}.${isDelayUnchanged ? ` ${keep}: no other delay saves more than the noise.` : ""}`;
 }
 

@@ -60,7 +60,7 @@ afterAll(() => {
 const random = randomFrom(1);
 // A request every 100 s for 40 s: with a delay of 30 s each one finds the compute suspended, and it is active
 // for 70 s of the 100.
-const question = questionFrom({ present: 30, startLatency: { kind: "fixed", ms: 0 } });
+const question = questionFrom({ cu: 1, present: 30, startLatency: { kind: "fixed", ms: 0 } });
 const ACTIVE_S = (COUNT * 70 * SECOND) / SECOND;
 
 test("collected requests equal the written ones and have their own memory", () => {
