@@ -115,9 +115,13 @@ async function openWorld(
 ): Promise<OpenedSource> {
   const { world } = target;
   const { to } = options;
-  const { traffic, settingFor, projects } = await withControlApi(target, (call) =>
-    readWorldTraffic(call, to),
-  );
+  const {
+    traffic: recorded,
+    settingFor,
+    projects,
+  } = await withControlApi(target, (call) => readWorldTraffic(call, to));
+  // The history of a world is complete.
+  const traffic = { ...recorded, silenceIsIdle: true };
   // Check the bounds first: their error is more specific than the one below.
   selectedPeriod(traffic.period, options);
   if (traffic.computes.length === 0) {
@@ -186,7 +190,10 @@ async function openFiles(
     ];
     const notes = [...(imported?.notes ?? origin.notes), ...(silence?.notes ?? [])];
     const inputSummary = { files, notes, bad: imported?.bad ?? [] };
-    const traffic = silence?.traffic ?? trafficFromFile(file);
+    const traffic = {
+      ...(silence?.traffic ?? trafficFromFile(file)),
+      silenceIsIdle: options.silence === "idle",
+    };
     let written: Promise<unknown> | undefined;
     return {
       traffic,

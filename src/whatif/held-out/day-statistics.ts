@@ -18,6 +18,7 @@ export type StatisticsInput = {
   /** Undefined if there are too many. */
   readonly gaps: LongGaps | undefined;
   readonly period: Period;
+  readonly silenceIsIdle?: boolean | undefined;
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;
   readonly currentDelay: DelayChoice;
@@ -33,13 +34,13 @@ export class DayStatistics {
 
   constructor(input: StatisticsInput) {
     this.#input = input;
-    const { gaps, period } = input;
+    const { gaps, period, silenceIsIdle } = input;
     if (gaps === undefined || tooManyDays(period) !== undefined) return;
     const days = wholeDays(period);
     const instants = days.map((day) => dayStart(period.startAt) + day * DAY);
     const requests = sumOfGroups(gaps.requests, gaps.days);
     const ofDays = days.map((day) => requests[day] as number);
-    this.#silence = silenceReason(instants, ofDays);
+    this.#silence = silenceIsIdle === true ? undefined : silenceReason(instants, ofDays);
     this.change = this.#silence === undefined ? changeOf(instants, ofDays) : undefined;
   }
 

@@ -17,6 +17,8 @@ export interface Traffic {
   readonly computes: readonly string[];
   /** Names that `source` columns refer to. */
   readonly sources: readonly string[];
+  /** Whether days without any request are known to be idle time, and not missing data. */
+  readonly silenceIsIdle?: boolean | undefined;
   arrivals(compute: number): ArrivalParts;
   /** If only the gaps are known: the gap rows of a compute by day. `arrivals` throws then. */
   gapRows?(compute: number): Iterable<GapRow>;

@@ -96,3 +96,11 @@ test("while traffic grows, no delay is the decision, and the second line warns",
     /^Keep the delay of 1 h for now\. Warning: traffic grows by 3\.\d+ % /,
   );
 });
+
+test("a health check whose removal would break the limit on the wait is not proposed", async () => {
+  const trace = await createShopTrace("shop.standin-trace", 6, ["office-hours", "health-check"]);
+  const kindsWith = async (...options: string[]) =>
+    (await advise(trace, ...options)).advice.proposals.map(({ kind }) => kind);
+  expect(await kindsWith("--slo", "p99 wait < 1h")).toContain("source");
+  expect(await kindsWith("--slo", "p99 wait < 10ms")).not.toContain("source");
+});

@@ -166,6 +166,9 @@ test("days without any request are asked about, counted as idle, or left out in 
   const { decision } = await runWhatif(["curve", whole, "--present", "300"]);
   expect(Math.abs(omitted / decision.current.cost_dollars_per_month - 1)).toBeLessThan(0.01);
   expect(idle / omitted).toBeCloseTo(2 / 3, 1);
+  // Idle time says as much about other days as any other: there are intervals.
+  const { decision: ofIdle } = await runWhatif(["curve", file, "--silence", "idle"]);
+  expect(ofIdle.no_margins).toBeNull();
   // The replays of worker threads read the same traffic.
   const compared = ["compare", file, "--policy", "fixed:300", "--silence", "omit"];
   const [one, two] = [

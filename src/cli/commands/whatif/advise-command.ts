@@ -153,6 +153,7 @@ async function adviceOn(
     currentDelay: question.currentDelay,
     defaultDelayS,
     shortestWithinWait: await shortestWithinWait(curve, options.slo, traffic.computes.length, signal),
+    maxWaitP99Ms: options.slo,
     figuresAt: (delay) => curve.figuresAt(delay),
     waitP99Ms: (delay) => curve.waitP99Ms(delay),
     margins: curve.margins(),

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
-import { DAY, HOUR, SECOND } from "../../../kernel/time.ts";
+import { DAY, type DurationMs, HOUR, SECOND } from "../../../kernel/time.ts";
 import {
   ALLOWED_DELAYS,
   PRICED_PLANS,
@@ -53,6 +53,8 @@ export type ProposalInput = {
   readonly defaultDelayS: number;
   /** The shortest delay that meets the limit on the wait; undefined if none does. */
   readonly shortestWithinWait: SuspendDelay | undefined;
+  /** That limit, on the 99th percentile. */
+  readonly maxWaitP99Ms: DurationMs | undefined;
   readonly figuresAt: (delay: DelayChoice) => PointFigures;
   readonly margins: DayMargins | { readonly missing: string };
   readonly heldOut: HeldOutSummary;
@@ -122,14 +124,17 @@ function delayProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
 
 /** Delays of their own only if they saved clearly more on days that they were not chosen on. */
 function computeProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
-  const { heldOut, plan } = input;
+  const { heldOut, plan, maxWaitP99Ms } = input;
   if ("missing" in heldOut || heldOut.recommended === "fleet" || ALLOWED_DELAYS[plan] !== "all") return [];
+  // The wait under them is not known.
+  if (maxWaitP99Ms !== undefined) return [];
   const named = (name: string) => heldOut.choices.find(({ choice }) => choice === name)?.held_out;
   const [own, current] = [named("per_compute_shrunk"), named("current")];
   if (own === undefined || current === undefined) return [];
-  const days = current.cost_dollars_per_month;
+  const tested = current.cost_dollars_per_month;
   const now = computeDollars(input, input.currentDelay);
-  const share = days === 0 ? 1 : own.cost_dollars_per_month / days;
+  const share = tested === 0 ? 1 : own.cost_dollars_per_month / tested;
+  const margin = own.margin_95?.cost_percent ?? null;
   return [
     proposal(input, bill, {
       kind: "delays_by_compute",
@@ -139,29 +144,35 @@ function computeProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
         input.figuresAt(input.currentDelay).cold_starts_per_day +
         own.cold_starts_per_day -
         current.cold_starts_per_day,
-      marginDollars: own.margin_95?.cost_dollars_per_month ?? null,
+      marginDollars: margin === null ? null : (now * margin) / 100,
     }),
   ];
 }
 
 function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
-  const { attribution, currentDelay, traffic, periodic } = input;
+  const { attribution, currentDelay, traffic, periodic, maxWaitP99Ms = Number.POSITIVE_INFINITY } = input;
   if (attribution === undefined) return [];
   const intervals = new Map(periodic.map(({ source, everyMs }) => [source, everyMs]));
   const periodMs = traffic.days * DAY;
   const current = input.figuresAt(currentDelay).cold_starts_per_day;
-  return attribution.sources
-    .filter(({ source, saves_cost }) => intervals.has(source) && saves_cost > 0)
-    .map(({ source, saves_cost, more_cold_starts, margin_95 }) =>
-      proposal(input, bill, {
-        kind: "source",
-        change: `Drop ${source} (every ${spanText((intervals.get(source) ?? 0) / SECOND)}), or send it less often or elsewhere`,
-        source,
-        computeDollars: computeDollars(input, currentDelay) - perMonth(saves_cost, periodMs),
-        coldStartsPerDay: current + more_cold_starts / traffic.days,
-        marginDollars: margin_95 === null ? null : perMonth(margin_95.saves_cost, periodMs),
-      }),
-    );
+  return (
+    attribution.sources
+      // Without a check that keeps computes active, others wait for starts.
+      .filter(
+        ({ source, saves_cost, without }) =>
+          intervals.has(source) && saves_cost > 0 && without.wait_p99_ms <= maxWaitP99Ms,
+      )
+      .map(({ source, saves_cost, more_cold_starts, margin_95 }) =>
+        proposal(input, bill, {
+          kind: "source",
+          change: `Drop ${source} (every ${spanText((intervals.get(source) ?? 0) / SECOND)}), or send it less often or elsewhere`,
+          source,
+          computeDollars: computeDollars(input, currentDelay) - perMonth(saves_cost, periodMs),
+          coldStartsPerDay: current + more_cold_starts / traffic.days,
+          marginDollars: margin_95 === null ? null : perMonth(margin_95.saves_cost, periodMs),
+        }),
+      )
+  );
 }
 
 function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {

@@ -67,6 +67,7 @@ export class CurveAnswer {
     this.#statistics = new DayStatistics({
       gaps: reading.longGaps,
       period: traffic.period,
+      silenceIsIdle: traffic.silenceIsIdle,
       costs: this.#fleet.costs,
       currentDelay: question.currentDelay,
       delayOf: (delay, compute) => effectiveDelay(question, delay, compute),

@@ -76,7 +76,11 @@ export function* quotaReport(
     used += own.filter(({ at }) => at.length > 0).length;
     for (const [index, delay] of quotaQuestion.delays.entries()) {
       const runs: ReplicatedMonths[] = [];
-      const run = replicationRun(own, delay, project, question, { period, horizon });
+      const run = replicationRun(own, delay, project, question, {
+        period,
+        horizon,
+        silenceIsIdle: traffic.silenceIsIdle,
+      });
       for (let replication = 0; replication < replications; replication += 1) {
         runs.push(run(randomFor(replicationSeed(question.seed, replication))));
         done += 1;
@@ -128,6 +132,12 @@ function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): 
   return { startAt, endAt: until };
 }
 
+type RunSetting = {
+  readonly period: Period;
+  readonly horizon: Period;
+  readonly silenceIsIdle: boolean | undefined;
+};
+
 /**
  * Gives the months of a replication. The recorded time is simulated; if it is extended, only once, with the draws
  * of the first replication.
@@ -137,7 +147,7 @@ function replicationRun(
   delay: DelayChoice,
   project: QuotaProject,
   question: Question,
-  { period, horizon }: { readonly period: Period; readonly horizon: Period },
+  { period, horizon, silenceIsIdle }: RunSetting,
 ): (random: Random) => ReplicatedMonths {
   if (arrivals.reduce((sum, { at }) => sum + at.length, 0) > MAX_ARRIVALS)
     throw new RangeError(
@@ -154,7 +164,7 @@ function replicationRun(
   return (random) => {
     recorded ??= simulated(random);
     profile ??= useProfile(period, project.computes, arrivals, delay, question, random);
-    outlook ??= useOutlook(profile, period);
+    outlook ??= useOutlook(profile, period, silenceIsIdle);
     const { changes } = outlook;
     const monthsWith = (repeats: readonly BootstrapBlock[]) =>
       forecastMonths(

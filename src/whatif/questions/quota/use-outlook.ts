@@ -37,12 +37,11 @@ const MIN_DAYS_OF_KIND = 2;
 /** A 95 % interval of a normal distribution, in standard deviations. */
 const WIDTH_95 = 2 * 1.96;
 
-export function useOutlook(profile: UseProfile, period: Period): UseOutlook {
+/** `silenceIsIdle`: days without requests are known to be idle time. */
+export function useOutlook(profile: UseProfile, period: Period, silenceIsIdle = false): UseOutlook {
   const recorded = recordedDays(period);
-  const silent = silentDays(
-    recorded,
-    recorded.map((day) => profile.requestsBetween(day, day + DAY)),
-  );
+  const requests = recorded.map((day) => profile.requestsBetween(day, day + DAY));
+  const silent = silenceIsIdle ? undefined : silentDays(recorded, requests);
   const isHeard = (day: SimTime) => silent === undefined || day < silent.from || day >= silent.to;
   const heard = recorded.filter(isHeard);
   const days = isEnough(heard) ? heard : recorded;
