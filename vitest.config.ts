@@ -69,6 +69,7 @@ export default defineConfig({
       fromBundle("e2e"),
       fromBundle("adversary"),
       fromBundle("console", BROWSER),
+      fromBundle("others"),
     ],
     // Many tests wait for processes: even two cores have room for three.
     maxWorkers: Math.max(3, availableParallelism() - 1),

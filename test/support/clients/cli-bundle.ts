@@ -8,14 +8,25 @@ import { buildSync } from "esbuild";
 const require = createRequire(import.meta.url);
 const CACHE = join(import.meta.dirname, "../../../node_modules/.cache/standin-clis");
 
-/** `neonctl-newest` is the newest release under the old name, which contains a release of `neon`. */
-export type Cli = "neonctl" | "neon" | "neonctl-newest";
+/**
+ * `neonctl-newest` is the newest release under the old name, which contains a release of `neon`.
+ * `neonctl-oldest` is the oldest in the registry that these tests can follow: 1.5 installs a client with other
+ * parameters than it was written for, and 1.18 and 1.20 print JSON without names.
+ */
+export type Cli = "neonctl" | "neon" | "neonctl-newest" | "neonctl-oldest" | "neonctl-1" | "neonctl-2";
 
 const PACKAGE_FILES: Readonly<Record<Cli, string>> = {
   neonctl: require.resolve("neonctl/package.json"),
   neon: require.resolve("neon/package.json"),
   "neonctl-newest": require.resolve("neonctl-newest/package.json"),
+  "neonctl-oldest": require.resolve("neonctl-oldest/package.json"),
+  "neonctl-1": require.resolve("neonctl-1/package.json"),
+  "neonctl-2": require.resolve("neonctl-2/package.json"),
 };
+
+export function versionOf(cli: Cli): string {
+  return JSON.parse(readFileSync(PACKAGE_FILES[cli], "utf8")).version;
+}
 
 /** The program that the package installs. */
 export function installedProgram(cli: Cli): string {
@@ -29,7 +40,7 @@ export function installedProgram(cli: Cli): string {
  */
 export function bundledProgram(cli: Cli): string {
   const program = installedProgram(cli);
-  const { version } = JSON.parse(readFileSync(PACKAGE_FILES[cli], "utf8"));
+  const version = versionOf(cli);
   // The bundle contains the path of the program, and a clone may be moved or copied.
   const place = createHash("sha256").update(program).digest("hex").slice(0, 8);
   const folder = join(CACHE, `${cli}-${version}-${place}`);

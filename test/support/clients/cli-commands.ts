@@ -12,6 +12,9 @@ const COMMANDS_FILES: Readonly<Record<Cli, string>> = {
     dirname(require.resolve("neonctl-newest/package.json")),
     "node_modules/neon/dist/commands/index.js",
   ),
+  "neonctl-oldest": join(dirname(require.resolve("neonctl-oldest/package.json")), "commands/index.js"),
+  "neonctl-1": join(dirname(require.resolve("neonctl-1/package.json")), "commands/index.js"),
+  "neonctl-2": join(dirname(require.resolve("neonctl-2/package.json")), "commands/index.js"),
 };
 
 type Definition = {

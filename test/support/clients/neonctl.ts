@@ -4,6 +4,8 @@ import { bundledProgram, type Cli, installedProgram } from "./cli-bundle.ts";
 
 /** `STANDIN_TEST_CLIS=all` tests the programs as installed. */
 const INSTALLED = process.env["STANDIN_TEST_CLIS"] === "all";
+/** Their modules look for files beside themselves, so they run as installed. */
+const NOT_BUNDLED: readonly Cli[] = ["neonctl-oldest", "neonctl-1", "neonctl-2"];
 
 /**
  * The public command line under its old name and, with `STANDIN_TEST_CLIS=all`, under its new one too.
@@ -30,7 +32,7 @@ export class Neonctl {
     cli: Cli = "neonctl",
     variables: Readonly<Record<string, string>> = {},
   ) {
-    this.#command = INSTALLED ? installedProgram(cli) : bundledProgram(cli);
+    this.#command = INSTALLED || NOT_BUNDLED.includes(cli) ? installedProgram(cli) : bundledProgram(cli);
     this.#apiUrl = apiUrl;
     this.#apiKey = apiKey;
     this.#home = home;
