@@ -56,6 +56,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "wait for the server to be ready, or for a compute, operation or project to reach a state",
     async () => (await import("./commands/wait.ts")).waitCommand(),
   ],
+  stop: [
+    "stop the server of a data directory",
+    async () => (await import("./commands/stop.ts")).stopCommand(),
+  ],
   activity: [
     "report that a client used a compute, as if a query had arrived there",
     async () => (await import("./commands/activity.ts")).activityCommand(),

@@ -17,6 +17,7 @@ const COMMANDS = [
     "psql",
     "open",
     "wait",
+    "stop",
     "explain",
     "activity",
     "advise",

@@ -7,6 +7,7 @@ export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
   clock: "calls the control API",
   keys: "calls the control API",
   wait: "calls the control API",
+  stop: "sends a signal to the server",
   activity: "calls the control API",
   events: "reads the history",
   requests: "reads the history",
