@@ -39,7 +39,7 @@ export function simTest({
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads the used fixtures from the pattern.
       async ({}, use) => {
         const data = mkdtempSync(join(tmpdir(), "standin-test-"));
-        const sim = await createStandin({ port: false, ...options, data });
+        const sim = await createStandin({ ...options, data });
         try {
           await prepare?.(sim);
           const head = (await sim.events()).at(-1)?.seq ?? 0;

@@ -42,6 +42,10 @@ const test = simTest({ options: { seed: 7 }, prepare: async (sim) => void (await
 plain("an empty world", async ({ sim }) => {
   expect(await projects(sim)).toEqual([]);
 });
+test("a client with a socket", async ({ sim }) => {
+  const headers = { Authorization: \`Bearer \${sim.apiKey}\` };
+  expect((await fetch(sim.url + "/projects", { headers })).status).toBe(200);
+});
 test.concurrent("one world", async ({ sim }) => {
   await create(sim, "one");
   expect(await projects(sim)).toHaveLength(2);
@@ -63,6 +67,7 @@ test.each(["module", "commonjs"] as const)(
     const { directory, statuses, stderr } = await runTests(type, SOURCE);
     expect(statuses).toEqual([
       "an empty world: passed",
+      "a client with a socket: passed",
       "one world: passed",
       "another world: passed",
       "A failing one, with / in it: failed",
