@@ -1,6 +1,6 @@
-// Writes docs/reference/clients.md from test/others/clients.json, which the tests of other people's clients
-// compare with what they count: `node scripts/clients.mjs`. With `--check` it writes nothing and fails if the
-// page is out of date.
+// Writes docs/reference/clients.md and the table of the README from test/others/clients.json, which the tests of other people's clients
+// compare with what they count: `node scripts/clients.mjs`. With `--check` it writes nothing and fails if one
+// of them is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const PAGE = "docs/reference/clients.md";
@@ -65,9 +65,21 @@ ${Object.entries(NOT_RUN)
 [Connect clients](../how-to/connect-clients.md) says how to point a client at a server, and what else is tested.
 `;
 
-if (!process.argv.includes("--check")) writeFileSync(PAGE, text);
-else if (readFileSync(PAGE, "utf8") !== text) {
-  console.error(`${PAGE} is out of date; run node scripts/clients.mjs`);
-  process.exitCode = 1;
-}
+const README = "README.md";
+const MARKED = /(<!-- clients: begin[^>]*-->\n)[\s\S]*(<!-- clients: end -->)/;
+const versions = [...new Set(rows.map(({ client }) => client))].map((client) => {
+  const releases = rows.filter((row) => row.client === client).map(({ version }) => version);
+  return `| \`${client}\` | ${releases.join(", ")} |`;
+});
+const summary = `| Client | Releases that run in the tests |\n|---|---|\n${versions.join("\n")}\n`;
+
+for (const [file, content] of [
+  [PAGE, text],
+  [README, readFileSync(README, "utf8").replace(MARKED, (_, begin, end) => `${begin}${summary}${end}`)],
+])
+  if (!process.argv.includes("--check")) writeFileSync(file, content);
+  else if (readFileSync(file, "utf8") !== content) {
+    console.error(`${file} is out of date; run node scripts/clients.mjs`);
+    process.exitCode = 1;
+  }
 console.log(`clients: ${rows.length} rows`);

@@ -1,6 +1,7 @@
 // Draws docs/images/overview.svg and overview-dark.svg: a day of three computes, and the cost of every autosuspend delay.
-// Every mark comes from the simulator, so the pictures change only with the rules: node scripts/readme-picture.mjs
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// Every mark comes from the simulator, so the pictures change only with the rules: node scripts/readme-picture.mjs. With
+// `--check` it writes nothing and fails if a picture is out of date.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -25,9 +26,9 @@ await build({
     loader: "ts",
     contents: `
       export { fleetTraffic } from "./src/whatif/trace/fleet-traffic.ts";
-      export { collectParts } from "./src/recordings/trace/trace.ts";
+      export { collectParts } from "./src/traffic/recorded/trace/trace.ts";
       export { activeIntervals } from "./src/whatif/replay/active-intervals.ts";
-      export { curveOf, pointAt } from "./src/whatif/curve/curve.ts";
+      export { curveOf, pointAt } from "./src/whatif/gap-curve/curve.ts";
       export { emptyGaps, gapsOf, mergeGaps } from "./src/whatif/trace/gaps.ts";
     `,
   },
@@ -46,7 +47,8 @@ const arrivals = traffic.computes.map((_, index) => simulator.collectParts(traff
 const gaps = simulator.emptyGaps(period);
 for (const each of arrivals) simulator.mergeGaps(gaps, simulator.gapsOf(each, period));
 const curve = simulator.curveOf(gaps);
-const dollars = (activeMs) => (activeMs / HOUR) * CU * PRICE;
+/** A month has 730 hours, as in the answers of `standin whatif`. */
+const dollars = (activeMs) => (activeMs / HOUR) * CU * PRICE * (730 / (DAYS * 24));
 const weighted = (point) => point.activeMs + point.coldStarts * COLD_START_S * 1_000;
 const delays = Array.from({ length: 3_541 }, (_, index) => index + 60);
 const points = delays.map((delay) => ({ delay, ...simulator.pointAt(curve, delay) }));
@@ -119,7 +121,7 @@ function draw(color) {
 
   // What every delay would have cost.
   text(636, 50, "What another delay would have cost", { fill: color.ink, size: 20, weight: 650 });
-  text(636, 76, "Twelve computes, four weeks, every delay from 1 minute to 1 hour");
+  text(636, 76, "Twelve computes, cost of a month, every delay from 1 minute to 1 hour");
   const last = delays.at(-1);
   const xOf = (delay) => RIGHT.x + (Math.log(delay / 60) / Math.log(last / 60)) * RIGHT.width;
   const yOf = (cost) => RIGHT.y + RIGHT.height - (cost / 150) * RIGHT.height;
@@ -190,6 +192,13 @@ ${parts.join("\n")}
 `;
 }
 
-mkdirSync("docs/images", { recursive: true });
-writeFileSync("docs/images/overview.svg", draw(LIGHT));
-writeFileSync("docs/images/overview-dark.svg", draw(DARK));
+const PICTURES = { "overview.svg": LIGHT, "overview-dark.svg": DARK };
+for (const [name, colors] of Object.entries(PICTURES)) {
+  const file = join("docs/images", name);
+  const svg = draw(colors);
+  if (!process.argv.includes("--check")) writeFileSync(file, svg);
+  else if (readFileSync(file, "utf8") !== svg) {
+    console.error(`${file} is out of date; run node scripts/readme-picture.mjs`);
+    process.exitCode = 1;
+  }
+}

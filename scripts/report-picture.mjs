@@ -1,5 +1,6 @@
 // Draws docs/images/report.svg and report-dark.svg: a chart of the report of the guide to autosuspend delays.
-// It is the chart that `whatif curve --out` writes, with fixed colors. Needs dist/: node scripts/report-picture.mjs
+// It is the chart that `whatif curve --out` writes, with fixed colors. Needs dist/: node scripts/report-picture.mjs. With
+// `--check` it writes nothing and fails if a picture is out of date.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,5 +38,11 @@ for (const [name, variables] of [
 ]) {
   const colors = new Map(variables.split(";").map((each) => each.slice(2).split(":")));
   const colored = withoutPalette.replaceAll(/var\(--([\w-]+)\)/g, (_, color) => colors.get(color));
-  writeFileSync(join("docs/images", name), colored.replace(/ *height: intrinsic;\n/, ""));
+  const picture = colored.replace(/ *height: intrinsic;\n/, "");
+  const file = join("docs/images", name);
+  if (!process.argv.includes("--check")) writeFileSync(file, picture);
+  else if (readFileSync(file, "utf8") !== picture) {
+    console.error(`${file} is out of date; run node scripts/report-picture.mjs`);
+    process.exitCode = 1;
+  }
 }
