@@ -31,19 +31,6 @@ const fromBundle = (name: string, ...setups: string[]) => ({
   },
 });
 
-/** With small blocks of events: worlds of tests have few events. */
-const withSmallBlocks = (name: string) => ({
-  ...fromSources(name),
-  resolve: {
-    alias: [
-      {
-        find: /^\.\/block-size\.ts$/,
-        replacement: join(import.meta.dirname, "test/support/vitest/block-size.ts"),
-      },
-    ],
-  },
-});
-
 /** Satellites import the ports of this package by its name. */
 const PORTS = {
   find: /^@standin\/standin\/ports\/(.*)$/,
@@ -59,9 +46,9 @@ export default defineConfig({
       // npm test
       fromSources("rules"),
       fromSources("unit"),
-      withSmallBlocks("behaviour"),
-      withSmallBlocks("property"),
-      withSmallBlocks("replay"),
+      fromSources("behaviour"),
+      fromSources("property"),
+      fromSources("replay"),
       fromBundle("contract"),
       fromBundle("smoke", BROWSER),
       // npm run test:long

@@ -42,6 +42,8 @@ export type DataDirectoryOptions = {
   readonly acceptLossOf?: readonly string[];
   /** Another program checkpoints the write-ahead logs of the worlds. */
   readonly leavesLogs?: boolean;
+  /** Default: `EVENTS_PER_BLOCK`. */
+  readonly eventsPerBlock?: number;
   /** Called with what is missing from such a world. */
   readonly onAcceptedLoss?: (world: string, missing: readonly string[]) => void;
   /** Called with the worlds without a head mark, if there are any: a loss in them cannot be noticed. */
@@ -124,6 +126,7 @@ export class DataDirectory implements WorldStorage {
         loaded: this.moves.takeArrived(world),
         marksHead: true,
         leavesLog: this.#options.leavesLogs === true,
+        eventsPerBlock: this.#options.eventsPerBlock,
         checkUsable: () => {
           this.#checkLock();
           if (!isUnchanged()) throw new Error(`${path} was removed or replaced`);

@@ -8,6 +8,7 @@ import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import type { Retention } from "../../src/worlds/retention.ts";
 import { createDouble, createProject, type Double, START } from "../support/double/double.ts";
 import { temporaryDirectory } from "../support/process/process.ts";
+import { SMALL_BLOCKS } from "../support/store/small-blocks.ts";
 
 const RETENTION = { history: 24 * HOUR, operations: 48 * HOUR, minimumEvents: 500, eventsPerCheckpoint: 300 };
 const DAY = 24 * HOUR;
@@ -20,7 +21,7 @@ afterEach(() => {
 /** A world with retention, in a file that is deleted after the test. */
 async function createForgetful(retention: Retention = RETENTION) {
   const directory = temporaryDirectory();
-  const shelf = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
+  const shelf = new DataDirectory(directory.path, MIGRATIONS_FOLDER, SMALL_BLOCKS);
   cleanUp.push(() => {
     shelf.release();
     directory.remove();

@@ -53,6 +53,8 @@ export type OpenOptions = {
   readonly loaded?: LoadedWorld | undefined;
   /** The write-ahead log has been checked for damage, and synced without an error. */
   readonly isLogChecked?: boolean;
+  /** Default: `EVENTS_PER_BLOCK`. */
+  readonly eventsPerBlock?: number | undefined;
   /** Default: `FULL_CHECK_MAX_BYTES`. */
   readonly fullCheckMaxBytes?: number;
 };
@@ -72,6 +74,7 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
     let mark: HeadMark | undefined;
     const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 }, {
       checkUsable: options.checkUsable,
+      eventsPerBlock: options.eventsPerBlock,
       onWritten: (head) => mark?.write({ ...head, historyId }),
     });
     if (options.marksHead === true) {

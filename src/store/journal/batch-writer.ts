@@ -4,7 +4,6 @@ import type { TableName } from "../../platform/world/tables.ts";
 import type { Batch } from "../../simulation/journal.ts";
 import { checksumOf } from "../tables/journal-checksum.ts";
 import { RowWriter } from "../tables/row-writer.ts";
-import { EVENTS_PER_BLOCK } from "./block-size.ts";
 import { storedEventOf } from "./event-rows.ts";
 import type { Link } from "./event-statements.ts";
 import { isFileFailure } from "./file-failure.ts";
@@ -15,7 +14,7 @@ import type { StoredEvents } from "./stored-events.ts";
 /** The table beside history whose rows may be lost. Secrets belong to the change that created them. */
 const LOSABLE_TABLE: TableName = "apiKeyUses";
 /** Each step takes about five milliseconds. */
-const EVENTS_PER_STEP = 2 * EVENTS_PER_BLOCK;
+const BLOCKS_PER_STEP = 2;
 const ROWS_PER_STEP = 500;
 
 /** The position that a journal continues from. */
@@ -47,10 +46,11 @@ export class BatchWriter {
     const { events, changes, settings, numbers, clock, now } = batch;
     const { seq, at } = events.at(-1) ?? head;
     let { chain } = head;
+    const eventsPerStep = BLOCKS_PER_STEP * this.#events.eventsPerBlock;
     // Also without events: old rows become blocks.
-    for (let from = 0; from === 0 || from < events.length; from += EVENTS_PER_STEP) {
+    for (let from = 0; from === 0 || from < events.length; from += eventsPerStep) {
       if (from > 0) yield;
-      const portion = events.slice(from, from + EVENTS_PER_STEP);
+      const portion = events.slice(from, from + eventsPerStep);
       chain = this.#events.append(portion.map(storedEventOf), chain, oldest);
     }
     let count = 0;

@@ -33,12 +33,13 @@ import { packCheckpoint, unpackCheckpoint, unpackCheckpointInSteps } from "./sto
 import { StoredEvents } from "./stored-events.ts";
 import { StoredOperations } from "./stored-operations.ts";
 
-/** What surrounds the commits of a journal that is in service. */
-export type JournalHooks = {
+export type JournalOptions = {
   /** Throws if the file must not be written any more. */
   readonly checkUsable?: (() => void) | undefined;
   /** Called after each durable batch. */
   readonly onWritten?: (head: JournalHead & { readonly now: SimTime }) => void;
+  /** Default: `EVENTS_PER_BLOCK`. */
+  readonly eventsPerBlock?: number | undefined;
 };
 
 /**
@@ -51,7 +52,7 @@ export class SqliteJournal implements Journal {
   readonly #requests: RequestRows;
   readonly #statements;
   readonly #transactions: DurableTransactions;
-  readonly #onWritten: NonNullable<JournalHooks["onWritten"]>;
+  readonly #onWritten: NonNullable<JournalOptions["onWritten"]>;
   readonly #events: StoredEvents;
   readonly #operations: StoredOperations;
   #head: JournalHead;
@@ -62,7 +63,7 @@ export class SqliteJournal implements Journal {
   constructor(
     sqlite: BetterSqlite3.Database,
     head: JournalHead,
-    { checkUsable = () => undefined, onWritten = () => undefined }: JournalHooks = {},
+    { checkUsable = () => undefined, onWritten = () => undefined, eventsPerBlock }: JournalOptions = {},
   ) {
     this.#sqlite = sqlite;
     this.#head = head;
@@ -70,7 +71,7 @@ export class SqliteJournal implements Journal {
     this.#onWritten = onWritten;
     this.#requests = new RequestRows(sqlite);
     this.#statements = prepareJournalStatements(sqlite);
-    this.#events = new StoredEvents(sqlite);
+    this.#events = new StoredEvents(sqlite, eventsPerBlock);
     this.#operations = new StoredOperations(sqlite);
     this.#batches = new BatchWriter(sqlite, this.#statements, this.#events, this.#requests);
     const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);

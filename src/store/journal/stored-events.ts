@@ -1,23 +1,28 @@
 import type BetterSqlite3 from "better-sqlite3";
 import { type EventFilter, isSelected } from "../../simulation/journal.ts";
 import { CorruptFile, chainChecksum, type StoredEvent } from "../tables/journal-checksum.ts";
-import { EVENTS_PER_BLOCK } from "./block-size.ts";
 import { blockContains, decodeBlock, encodeBlock, type StoredBlock } from "./event-block.ts";
 import { type EventRow, rowOf, verifyChain } from "./event-rows.ts";
 import { type Link, prepareEventStatements } from "./event-statements.ts";
+
+/** Larger blocks are hardly smaller per event. */
+export const EVENTS_PER_BLOCK = 512;
 
 /** Where reading starts. The chain checksum is absent if it is not known yet. */
 type Start = { readonly seq: number; readonly chain: number | undefined };
 
 /** The events of a world's file: blocks, then the newest events as rows. See decision 0027. */
 export class StoredEvents {
+  /** Events become a block when so many are rows. */
+  readonly eventsPerBlock: number;
   readonly #statements: ReturnType<typeof prepareEventStatements>;
   /** The block that was read last: what reads on continues in it. */
   #decoded: WeakRef<{ readonly block: Link; readonly events: StoredEvent[] }> | undefined;
   /** The rows are damaged. They stay as they are, so that the damage can be found. */
   #cannotPack = false;
 
-  constructor(sqlite: BetterSqlite3.Database) {
+  constructor(sqlite: BetterSqlite3.Database, eventsPerBlock = EVENTS_PER_BLOCK) {
+    this.eventsPerBlock = eventsPerBlock;
     this.#statements = prepareEventStatements(sqlite);
   }
 
@@ -143,12 +148,12 @@ export class StoredEvents {
     const firstRow = this.#statements.firstRow.get() ?? undefined;
     const lastRow = firstRow === undefined ? undefined : this.#statements.lastRow.get();
     const rowCount = lastRow === undefined || firstRow === undefined ? 0 : lastRow.seq - firstRow + 1;
-    if (rowCount + events.length < EVENTS_PER_BLOCK) return undefined;
+    if (rowCount + events.length < this.eventsPerBlock) return undefined;
     // Truncated rows are deleted first, a few with every commit.
     if (firstRow !== undefined && firstRow <= oldest.seq) return undefined;
     const link = this.#lastOfBlocks() ?? oldest;
     // A file of an older release has many rows. With every commit, their number decreases by a block.
-    const packedRows = Math.min(rowCount, events.length + EVENTS_PER_BLOCK);
+    const packedRows = Math.min(rowCount, events.length + this.eventsPerBlock);
     const rows = this.#rowsSince((firstRow ?? 1) - 1, packedRows);
     if (!isChain(rows, link)) {
       this.#cannotPack = true;
@@ -166,11 +171,11 @@ export class StoredEvents {
 
   /** In blocks of one or nearly two times the usual size. */
   #insertBlocks(events: readonly StoredEvent[], before: number): number {
-    const count = Math.max(1, Math.floor(events.length / EVENTS_PER_BLOCK));
+    const count = Math.max(1, Math.floor(events.length / this.eventsPerBlock));
     let chainBefore = before;
     for (let index = 0; index < count; index += 1) {
-      const from = index * EVENTS_PER_BLOCK;
-      const portion = events.slice(from, index === count - 1 ? undefined : from + EVENTS_PER_BLOCK);
+      const from = index * this.eventsPerBlock;
+      const portion = events.slice(from, index === count - 1 ? undefined : from + this.eventsPerBlock);
       const [first, last] = [portion[0], portion.at(-1)];
       if (first === undefined || last === undefined) break;
       const chain = chainChecksum(portion, chainBefore);

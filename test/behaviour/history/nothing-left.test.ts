@@ -9,12 +9,13 @@ import { createScene, expectSuccess, type Scene } from "../../support/document/c
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 import { STORAGE_KINDS, type StorageKind, verify } from "../../support/double/storage-double.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
+import { SMALL_BLOCKS } from "../../support/store/small-blocks.ts";
 
 /** Storage of either kind, with its directory. It is removed with the test. */
 function createStorage(kind: StorageKind) {
   if (kind === "in memory") return { storage: memoryStorage(), path: undefined };
   const directory = temporaryDirectory();
-  const storage = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
+  const storage = new DataDirectory(directory.path, MIGRATIONS_FOLDER, SMALL_BLOCKS);
   onTestFinished(() => {
     storage.release();
     directory.remove();

@@ -8,6 +8,7 @@ import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble } from "../../support/double/double.ts";
 import { createStorageDouble, openStorageDouble } from "../../support/double/storage-double.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
+import { SMALL_BLOCKS } from "../../support/store/small-blocks.ts";
 
 async function createInFiles() {
   const made = await createStorageDouble("in files");
@@ -19,7 +20,7 @@ test("only its user can read what a data directory contains", async () => {
   const scratch = temporaryDirectory();
   onTestFinished(scratch.remove);
   const data = join(scratch.path, "new", "data");
-  const directory = new DataDirectory(data, MIGRATIONS_FOLDER);
+  const directory = new DataDirectory(data, MIGRATIONS_FOLDER, SMALL_BLOCKS);
   const double = await createDouble({ storage: directory });
   await double.sim("POST", "/snapshots", { name: "first" });
   await double.sim("POST", "/worlds", { name: "fork" });
@@ -51,7 +52,7 @@ test("a data directory removed under a running server is 503, and no new world i
 test("a server whose directory is locked by another one through a new lock file changes nothing", async () => {
   const made = await createInFiles();
   rmSync(join(made.directory, "standin.lock"));
-  const other = new DataDirectory(made.directory, MIGRATIONS_FOLDER);
+  const other = new DataDirectory(made.directory, MIGRATIONS_FOLDER, SMALL_BLOCKS);
   onTestFinished(() => other.release());
   const { seq } = made.double().world.history();
   const refused = await made.double().api("POST", "/projects", { project: {} });

@@ -2,6 +2,7 @@ import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { temporaryDirectory } from "../process/process.ts";
+import { SMALL_BLOCKS } from "../store/small-blocks.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";
 
 /** A double whose world is a SQLite file, and which can be restarted. */
@@ -19,7 +20,7 @@ export type FileDouble = {
 
 export async function createFileDouble(options: DoubleOptions = {}): Promise<FileDouble> {
   const directory = temporaryDirectory();
-  const worlds = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
+  const worlds = new DataDirectory(directory.path, MIGRATIONS_FOLDER, SMALL_BLOCKS);
   const open = () => createDouble({ ...options, storage: worlds });
   let double = await open();
   const path = `${directory.path}/worlds/default.sqlite`;

@@ -5,6 +5,7 @@ import { type Verification, verifyFile } from "../../../src/store/file/verify-wo
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { ApiResponse } from "../answers/api-response.ts";
 import { temporaryDirectory } from "../process/process.ts";
+import { SMALL_BLOCKS } from "../store/small-blocks.ts";
 import { API_KEY, createDouble, type Double, type DoubleOptions } from "./double.ts";
 
 /** Where worlds are stored. */
@@ -52,7 +53,7 @@ async function open(
   options: DoubleOptions,
   directory: ReturnType<typeof temporaryDirectory> | undefined,
 ) {
-  const files = directory && new DataDirectory(directory.path, MIGRATIONS_FOLDER);
+  const files = directory && new DataDirectory(directory.path, MIGRATIONS_FOLDER, SMALL_BLOCKS);
   const storage = files ?? memoryStorage();
   const start = () => createDouble({ ...options, storage });
   let double = await start().catch((error: unknown) => {

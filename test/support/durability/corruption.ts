@@ -6,7 +6,7 @@ import { openWorlds } from "../../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { openForReading } from "../../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
-import { EVENTS_PER_BLOCK } from "../../../src/store/journal/block-size.ts";
+import { EVENTS_PER_BLOCK } from "../../../src/store/journal/stored-events.ts";
 import { NewerFile, NotAWorldFile } from "../../../src/store/tables/format-version.ts";
 import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";

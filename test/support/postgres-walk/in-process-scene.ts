@@ -8,6 +8,7 @@ import type { RunningEngine, StartRequest } from "../../../src/postgres/engine/e
 import { PostgresEngine } from "../../../src/postgres/engine/postgres-engine.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble } from "../double/double.ts";
+import { SMALL_BLOCKS } from "../store/small-blocks.ts";
 import type { WalkScene } from "./walk.ts";
 
 export type InProcessScene = WalkScene & {
@@ -30,7 +31,7 @@ export async function openInProcessScene(
   operations: "timed" | "immediate",
   maxBranchHistory = 2 ** 28,
 ): Promise<InProcessScene> {
-  const storage = new DataDirectory(data, MIGRATIONS_FOLDER);
+  const storage = new DataDirectory(data, MIGRATIONS_FOLDER, SMALL_BLOCKS);
   const double = await createDouble({
     storage,
     operations,

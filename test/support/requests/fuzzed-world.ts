@@ -7,6 +7,7 @@ import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { WorldRegistry } from "../../../src/worlds/world-registry.ts";
 import type { AnyBody } from "../answers/api-response.ts";
 import { API_KEY, START } from "../double/double.ts";
+import { SMALL_BLOCKS } from "../store/small-blocks.ts";
 
 export const FREE_KEY = "f".repeat(64);
 
@@ -70,7 +71,7 @@ export class FuzzedApp {
   ): Promise<Omit<FuzzedWorld, "names">> {
     const { app } = this;
     const bugs = this.#bugs;
-    const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
+    const directory = new DataDirectory(path, MIGRATIONS_FOLDER, SMALL_BLOCKS);
     const { worlds, world } = await openWorlds(
       directory,
       { clock: { mode: "manual", factor: 0 }, apiKey: API_KEY, ...options },

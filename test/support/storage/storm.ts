@@ -6,7 +6,7 @@ import { HostClock } from "../../../src/simulation/host-clock.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { parseClockSetting } from "../../../src/simulation/world-clock.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { EVENTS_PER_BLOCK } from "../../../src/store/journal/block-size.ts";
+import { EVENTS_PER_BLOCK } from "../../../src/store/journal/stored-events.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble, START } from "../double/double.ts";
 import { scheduleActivities } from "../double/scheduled-activities.ts";

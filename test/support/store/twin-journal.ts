@@ -15,6 +15,7 @@ import { openStore, type Store } from "../../../src/store/file/open-world.ts";
 import { SecretBox } from "../../../src/worlds/secret-box.ts";
 import type { History } from "../../../src/worlds/world-storage.ts";
 import { temporaryDirectory } from "../process/process.ts";
+import { SMALL_BLOCKS } from "./small-blocks.ts";
 
 /**
  * Two journals of one history, one in memory and one in a file. Every query must return the same from both.
@@ -142,6 +143,7 @@ export class TwinJournal implements Journal {
     return openStore(`${this.#directory.path}/world.sqlite`, {
       migrationsFolder: MIGRATIONS_FOLDER,
       fullCheckMaxBytes: 0,
+      ...SMALL_BLOCKS,
     });
   }
 

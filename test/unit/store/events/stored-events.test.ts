@@ -3,8 +3,7 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { EVENTS_PER_BLOCK } from "../../../../src/store/journal/block-size.ts";
-import { StoredEvents } from "../../../../src/store/journal/stored-events.ts";
+import { EVENTS_PER_BLOCK, StoredEvents } from "../../../../src/store/journal/stored-events.ts";
 import {
   CorruptFile,
   chainChecksum,
