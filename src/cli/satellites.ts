@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PACKAGE_ROOT } from "../app/package-root.ts";
 import type { MirrorSatellite } from "../ports/mirror.ts";
+import type { ObjectStoreSatellite } from "../ports/object-store.ts";
 import type { QueueSatellite } from "../ports/queue.ts";
 import type { TracingSatellite } from "../ports/tracing.ts";
 import { VERSION } from "./server/version.ts";
@@ -17,6 +18,8 @@ type Satellites = {
   readonly queue: QueueSatellite;
   /** Copies and comparisons of servers: `standin mirror` and `standin drift`. */
   readonly mirror: MirrorSatellite;
+  /** Transfer of snapshots: URLs of `standin snapshots push` and `pull`. */
+  readonly "object-store": ObjectStoreSatellite;
   /** Export of traces: the variables of OpenTelemetry. */
   readonly tracing: TracingSatellite;
 };

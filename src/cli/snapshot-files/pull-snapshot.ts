@@ -16,7 +16,7 @@ import { showProgress } from "../terminal/progress-display.ts";
 import { checkSnapshotFile } from "./check-snapshot-file.ts";
 import { createPulledWorld } from "./create-pulled-world.ts";
 import { digestOf, storedDigest } from "./file-digest.ts";
-import { downloadFile } from "./object-transfer.ts";
+import { openObject } from "./open-object.ts";
 import { nameFromPlace, parsePlace, placeText, type SnapshotPlace } from "./snapshot-place.ts";
 
 export type PulledSnapshot = {
@@ -95,7 +95,8 @@ async function fetchTo(
   const progress = showProgress("pulling the snapshot");
   try {
     if (place.kind === "object") {
-      const sha256 = await downloadFile(place.url, file, { signal, progress: progress.report });
+      const object = await openObject(place.url, signal);
+      const sha256 = await object.download(file, progress.report);
       return checkDigest(place, sha256, expected, "--sha256");
     }
     const stats = statSync(place.path, { throwIfNoEntry: false });

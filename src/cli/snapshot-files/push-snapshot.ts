@@ -24,7 +24,7 @@ import { printError } from "../terminal/print.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { checkSnapshotFile } from "./check-snapshot-file.ts";
 import { digestFile, digestLine, digestOf } from "./file-digest.ts";
-import { uploadFile } from "./object-transfer.ts";
+import { openObject } from "./open-object.ts";
 import { newSnapshotFile, parsePlace, placeText } from "./snapshot-place.ts";
 
 export type PushedSnapshot = {
@@ -48,6 +48,7 @@ export async function pushSnapshot(
   signal: AbortSignal,
 ): Promise<PushedSnapshot> {
   const place = parsePlace(to, "--to");
+  const object = place.kind === "object" ? await openObject(place.url, signal) : undefined;
   const directory = resolve(data);
   if (!databasesIn(snapshotFolder(directory, world)).includes(name))
     throw new CliError(
@@ -67,7 +68,7 @@ export async function pushSnapshot(
       target === undefined
         ? await digestOf(file, signal, progress.report)
         : await copyTo(file, target, signal, progress.report);
-    if (place.kind === "object") await uploadFile(file, place.url, { signal, progress: progress.report });
+    await object?.upload(file, progress.report);
     const shown = target ?? placeText(place);
     return { snapshot: name, world, to: shown, size_bytes: statSync(file).size, sha256 };
   } finally {

@@ -1,62 +1,22 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { runStandin } from "../../support/process/in-process-command.ts";
-import { runStandinProcess, spawnStandin } from "../../support/process/process.ts";
 import {
-  createProjectOn,
   journalOf,
-  type RunningServer,
   type ServerClient,
   startServer,
   testDirectory,
 } from "../../support/server/running-server.ts";
-import { clientOfWorld, forkWorldOn } from "../../support/server/worlds.ts";
-import { type ObjectStore, startObjectStore } from "../../support/services/object-store.ts";
-
-const MANUAL = [
-  ...["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"],
-  ...["--seed", "1", "--pg-port", "none"],
-];
-
-const stateOf = async ({ sim }: Pick<ServerClient, "sim">) =>
-  JSON.stringify((await sim("GET", "/state")).body);
-const worldOn = (server: RunningServer, name: string, key: string | undefined) => {
-  const { origin } = new URL(server.ready.api_url);
-  const place = { api_url: `${origin}/w/${name}/api/v2`, control_url: `${origin}/w/${name}/_sim` };
-  return clientOfWorld(server, place, key);
-};
-const nothingLeft = (directory: string) =>
-  expect(
-    readdirSync(directory, { recursive: true }).filter((name) => /unfinished|pull-/.test(String(name))),
-  ).toEqual([]);
-
-/** A server with the world `team`, which has a project, and its snapshot `nightly`. */
-async function teamWithSnapshot() {
-  const data = testDirectory();
-  const server = await startServer(data, MANUAL);
-  const team = await forkWorldOn(server, { name: "team" });
-  const { projectId } = await createProjectOn(team, { name: "shop" });
-  await team.sim("POST", "/snapshots", { name: "nightly" });
-  return { data, server, team, projectId, backups: testDirectory() };
-}
-
-const push = (data: string, to: string, ...more: string[]) =>
-  runStandinProcess(["snapshots", "push", "nightly", "--world", "team", "--data", data, "--to", to, ...more]);
-const pull = (data: string, source: string, world: string, ...more: string[]) =>
-  runStandinProcess(["snapshots", "pull", source, "--world", world, "--data", data, ...more]);
-
-/** A store with the snapshot of a team, and the checksum of its file. */
-async function pushedToStore(): Promise<
-  Awaited<ReturnType<typeof teamWithSnapshot>> & { store: ObjectStore; get: string; sha256: string }
-> {
-  const [scene, store] = await Promise.all([teamWithSnapshot(), startObjectStore()]);
-  const { code, stdout, stderr } = await push(scene.data, store.presign("PUT", "nightly.sqlite"), "--json");
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  const { sha256 } = JSON.parse(stdout) as { sha256: string };
-  return { ...scene, store, get: store.presign("GET", "nightly.sqlite"), sha256 };
-}
+import {
+  nothingLeft,
+  pull,
+  push,
+  stateOf,
+  teamWithSnapshot,
+  worldOn,
+} from "../../support/server/snapshot-files.ts";
 
 test("a snapshot goes through a directory into an empty data directory, with all but its data key", async () => {
   const { data, server, team, projectId, backups } = await teamWithSnapshot();
@@ -94,30 +54,6 @@ test("a snapshot goes through a directory into an empty data directory, with all
   expect(await pull(withKey, file, "team")).toMatchObject({ code: 0, stderr: "" });
   const third = worldOn(await startServer(withKey, ["--pg-port", "none"]), "team", server.ready.api_key);
   expect((await third.api("GET", uri)).body).toEqual(connection);
-});
-
-test("a snapshot is pulled from an object store into a running server", async () => {
-  const { data, server, team, store, get, sha256 } = await pushedToStore();
-  const state = await stateOf(team);
-  await team.api("POST", "/api_keys", { key_name: "later" });
-  store.faults.push("cut");
-  const added = await pull(data, get, "team", "--name", "from-store", "--sha256", sha256);
-  expect([added.code, added.stdout]).toEqual([
-    0,
-    expect.stringContaining("added snapshot from-store to world team"),
-  ]);
-  expect(added.stderr).toMatch(/aborted; trying again in 0\.5 s/);
-  expect(added.stdout + added.stderr).not.toContain("X-Amz");
-  await team.sim("POST", "/snapshots/from-store/restore", {});
-  expect(await stateOf(team)).toBe(state);
-
-  const created = await pull(data, get, "team-copy", "--json");
-  expect(JSON.parse(created.stdout)).toMatchObject({ world: "team-copy", created_world: true, sha256 });
-  const copy = worldOn(server, "team-copy", server.ready.api_key);
-  expect(await stateOf(copy)).toBe(state);
-  await copy.api("POST", "/api_keys", { key_name: "only here" });
-  expect(await stateOf(team)).toBe(state);
-  nothingLeft(data);
 });
 
 test("a damaged or wrong file changes nothing", async () => {
@@ -180,22 +116,4 @@ test("a snapshot that preserves a replaced world can be pushed, too", async () =
   expect((await pull(data, to, "team")).code).toBe(0);
   await team.sim("POST", "/snapshots/former/restore", {});
   expect(await stateOf(team)).toBe(state);
-});
-
-test("Ctrl-C ends a push and a pull with 130, and leaves nothing", async () => {
-  const { data, store, get } = await pushedToStore();
-  // Each attempt fails, so that the command waits for the next one.
-  store.faults.push(...Array.from({ length: 20 }, () => ({ status: 503, code: "SlowDown" })));
-  for (const args of [
-    ["push", "nightly", "--world", "team", "--to", store.presign("PUT", "again.sqlite")],
-    ["pull", get, "--world", "copy"],
-  ]) {
-    const command = spawnStandin(["snapshots", ...args, "--data", data]);
-    while (!command.stderr().includes("trying again")) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await command.kill("SIGINT")).toBe(130);
-    expect(command.stderr()).toContain("interrupted; nothing was changed");
-  }
-  expect(store.objects.has("/again.sqlite")).toBe(false);
-  expect(existsSync(join(data, "worlds", "copy.sqlite"))).toBe(false);
-  nothingLeft(data);
 });

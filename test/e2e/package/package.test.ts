@@ -133,6 +133,16 @@ const NEEDS_SATELLITES = [
     "standin drift",
     "mirror",
   ],
+  [
+    ["snapshots", "pull", "https://127.0.0.1:1/nightly.sqlite", "--data", "data"],
+    "a presigned URL",
+    "object-store",
+  ],
+  [
+    ["snapshots", "push", "nightly", "--to", "https://127.0.0.1:1/nightly.sqlite", "--data", "data"],
+    "a presigned URL",
+    "object-store",
+  ],
 ] as const;
 
 test.each(NEEDS_SATELLITES)(

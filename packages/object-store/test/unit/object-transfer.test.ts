@@ -4,14 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  downloadFile,
-  MAX_ATTEMPTS,
-  type TransferOptions,
-  uploadFile,
-} from "../../../../src/cli/snapshot-files/object-transfer.ts";
-import { testDirectory } from "../../../support/server/running-server.ts";
-import { startObjectStore } from "../../../support/services/object-store.ts";
+import type { TransferOptions } from "../../../../src/ports/object-store.ts";
+import { testDirectory } from "../../../../test/support/server/running-server.ts";
+import { downloadFile, MAX_ATTEMPTS, uploadFile } from "../../src/object-transfer.ts";
+import { startObjectStore } from "../support/object-store.ts";
 
 const BYTES = Buffer.alloc(3_000_000, "standin");
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
@@ -21,6 +17,7 @@ function options(more: Partial<TransferOptions> = {}): TransferOptions {
   return {
     signal: new AbortController().signal,
     progress: async () => undefined,
+    onRetry: () => undefined,
     firstDelayMs: 1,
     ...more,
   };
@@ -68,7 +65,13 @@ test("a missing object is not asked for again", async () => {
 test("a transfer that the store or the network fails is repeated from its beginning", async () => {
   const { store, file, copy, put, get } = await scene();
   store.faults.push(SLOW_DOWN, "cut", { status: 500, code: "InternalError" });
-  await uploadFile(file, put, options());
+  const messages: string[] = [];
+  await uploadFile(file, put, options({ onRetry: (message) => messages.push(message) }));
+  expect(messages.map((message) => message.replace(/.*; /, ""))).toEqual([
+    "trying again in 0.001 s",
+    "trying again in 0.002 s",
+    "trying again in 0.004 s",
+  ]);
   expect(store.received).toEqual([BYTES.length]);
   store.faults.push("cut", SLOW_DOWN);
   expect(await downloadFile(get, copy, options())).toBe(SHA256);

@@ -4,23 +4,14 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf } from "../../kernel/message-of.ts";
-import { CliError } from "../terminal/cli-error.ts";
-import { printError } from "../terminal/print.ts";
+import type { TransferOptions } from "@standin/standin/ports/object-store";
+import { UserError } from "@standin/standin/ports/user-error";
 import { ObjectStoreError } from "./object-error.ts";
 import { requestObject } from "./object-request.ts";
 
 /** A transfer that the store or the network fails is repeated from its beginning. */
 export const MAX_ATTEMPTS = 5;
 const FIRST_DELAY_MS = 500;
-
-export type TransferOptions = {
-  readonly signal: AbortSignal;
-  /** Called with the number of bytes that were transferred by this attempt. */
-  readonly progress: (done: number, of: number) => Promise<void>;
-  /** Delay before the second attempt; each later delay is twice as long. */
-  readonly firstDelayMs?: number;
-};
 
 /** Writes a file to the object of a presigned URL. */
 export async function uploadFile(path: string, url: URL, options: TransferOptions): Promise<void> {
@@ -78,21 +69,21 @@ function lengthOf({ headers }: IncomingMessage): number {
 
 async function withAttempts<T>(
   request: string,
-  { signal, firstDelayMs = FIRST_DELAY_MS }: TransferOptions,
+  { signal, onRetry, firstDelayMs = FIRST_DELAY_MS }: TransferOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (signal.aborted) throw new CliError("interrupted; nothing was changed");
-      const text = `${request}: ${messageOf(error)}`;
-      if (!isTransient(error)) throw new CliError(`${text}${adviceFor(error)}`);
-      if (attempt === MAX_ATTEMPTS) throw new CliError(`${text} (attempt ${attempt} of ${MAX_ATTEMPTS})`);
+      if (signal.aborted) throw new UserError("interrupted; nothing was changed");
+      const text = `${request}: ${error instanceof Error ? error.message : error}`;
+      if (!isTransient(error)) throw new UserError(`${text}${adviceFor(error)}`);
+      if (attempt === MAX_ATTEMPTS) throw new UserError(`${text} (attempt ${attempt} of ${MAX_ATTEMPTS})`);
       const delayMs = firstDelayMs * 2 ** (attempt - 1);
-      printError(`standin: ${text}; trying again in ${delayMs / 1_000} s\n`);
+      onRetry(`${text}; trying again in ${delayMs / 1_000} s`);
       await sleep(delayMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) throw new CliError("interrupted; nothing was changed");
+      if (signal.aborted) throw new UserError("interrupted; nothing was changed");
     }
   }
 }
