@@ -300,7 +300,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     area: "volumes",
     file: "src/postgres/volumes/volumes.ts",
     search: "mkdirSync(logDirectory, { mode: 0o711 });",
-    replacement: "mkdirSync(logDirectory, { mode: 0o711 });\n      this.#writeOrigin(id, { bases: [] });",
+    replacement: "mkdirSync(logDirectory, { mode: 0o711 });\n      this.#origins.write(id, { bases: [] });",
     breaks: "After a kill, a volume counts as complete whose files were never copied",
     test: "test/unit/volumes.test.ts",
   },

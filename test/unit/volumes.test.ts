@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Marks } from "../../src/postgres/volumes/marks.ts";
 import type { Volume } from "../../src/postgres/volumes/volume.ts";
-import { MissingVolume, Volumes } from "../../src/postgres/volumes/volumes.ts";
+import { MissingVolume } from "../../src/postgres/volumes/volume-origins.ts";
+import { Volumes } from "../../src/postgres/volumes/volumes.ts";
 import { temporaryDirectory } from "../support/process/process.ts";
 
 function newDirectory(): string {

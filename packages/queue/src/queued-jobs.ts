@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "@standin/standin/ports/user-error";
 import type { Queue } from "bullmq";
+import { statesOf } from "./job-states.ts";
 import type { PackedJob } from "./packed-job.ts";
 import type { QueueProgress } from "./queue-progress.ts";
-import { doneKey, fileKey, RUN_TTL_S, runKey, SIGN_EVERY_MS } from "./redis-keys.ts";
+import { doneKey, runKey, SIGN_EVERY_MS } from "./redis-keys.ts";
 import type { RedisLink } from "./redis-link.ts";
+import { RunFiles } from "./run-files.ts";
 import {
   doneMessageIn,
   haveResults,
@@ -13,7 +15,6 @@ import {
   RejectedResult,
   readResults,
 } from "./run-results.ts";
-import { signOfLife } from "./sign-of-life.ts";
 import { type SignedJob, signJob } from "./signed-job.ts";
 import type { QueueKey } from "./signing-key.ts";
 import { listWorkers } from "./worker-list.ts";
@@ -57,12 +58,14 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
   readonly #parts: QueueParts;
   /** By the id in the queue. */
   readonly #pending = new Map<string, PendingJob<R>>();
+  readonly #files: RunFiles;
   readonly #end = new AbortController();
   #reconcileAt = 0;
   #tasks: Promise<unknown> = Promise.resolve();
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
+    this.#files = new RunFiles(parts);
   }
 
   /** `runHere` runs the jobs that cannot be packed. */
@@ -126,7 +129,7 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
 
   async #submit(): Promise<void> {
     const { link } = this.#parts;
-    await link.whenNotFull(() => this.#putFiles());
+    await link.whenNotFull(() => this.#files.put());
     const collecting = this.#collect();
     collecting.catch(() => undefined);
     for (const jobs of batches([...this.#pending.values()])) {
@@ -216,7 +219,7 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
 
   /** Finds results whose report was lost, adds jobs that Redis has lost, and reports those that failed. */
   async #reconcile(jobs: readonly PendingJob<R>[]): Promise<void> {
-    const { link } = this.#parts;
+    const { link, queue } = this.#parts;
     const lost: PendingJob<R>[] = [];
     for (const batch of batches(jobs)) {
       const isDone = await haveResults(
@@ -227,7 +230,11 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
         batch.filter((_, index) => isDone[index]).map(({ packed }) => ({ job: jobIdOf(packed) })),
       );
       const rest = batch.filter(({ packed }) => this.#pending.has(jobIdOf(packed)));
-      const states = await this.#statesOf(rest);
+      const states = await statesOf(
+        link.redis,
+        queue,
+        rest.map(({ packed }) => jobIdOf(packed)),
+      );
       for (const [index, pending] of rest.entries()) {
         if (states[index] === "unknown") lost.push(pending);
         if (states[index] === "failed") await this.#reportFailure(pending);
@@ -240,23 +247,8 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
     );
     const missing = lost.filter((_, index) => completed[index] !== true);
     if (missing.length === 0) return;
-    await link.whenNotFull(() => this.#putFiles());
+    await link.whenNotFull(() => this.#files.put());
     for (const batch of batches(missing)) await this.#add(batch);
-  }
-
-  /** `Queue.getJobState` searches the list of waiting jobs for each job, which takes quadratic time. */
-  async #statesOf(jobs: readonly PendingJob<R>[]): Promise<readonly ("unknown" | "failed" | "queued")[]> {
-    const { link, queue } = this.#parts;
-    const pipeline = link.redis.pipeline();
-    for (const { packed } of jobs) {
-      pipeline.exists(queue.toKey(jobIdOf(packed)));
-      pipeline.zscore(queue.toKey("failed"), jobIdOf(packed));
-    }
-    const answers = (await pipeline.exec()) ?? [];
-    return jobs.map((_, index) => {
-      if (answers[2 * index]?.[1] === 0) return "unknown";
-      return answers[2 * index + 1]?.[1] == null ? "queued" : "failed";
-    });
   }
 
   async #reportFailure({ job, packed, reject }: PendingJob<R>): Promise<void> {
@@ -279,23 +271,13 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
     await link.whenNotFull(() => queue.addBulk(bulk));
   }
 
-  async #putFiles(): Promise<void> {
-    const { link, files, run, key } = this.#parts;
-    await link.redis.set(runKey(run), signOfLife(key, run, Date.now()), "EX", RUN_TTL_S);
-    for (const [digest, content] of files) await link.redis.set(fileKey(digest), content, "EX", RUN_TTL_S);
-  }
-
   /** Extends the life of the run and its files, and looks which workers there are. */
   async #signInRegularly(): Promise<void> {
-    const { link, run, files, code, key, progress } = this.#parts;
+    const { link, code, progress } = this.#parts;
     while (!this.#isOver) {
       await sleep(SIGN_EVERY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined);
       if (this.#isOver) return;
-      const sign = signOfLife(key, run, Date.now());
-      // Not added again if it expired: the files are gone, too, and both are written together.
-      const pipeline = link.redis.pipeline().set(runKey(run), sign, "EX", RUN_TTL_S, "XX");
-      for (const digest of files.keys()) pipeline.expire(fileKey(digest), RUN_TTL_S);
-      await pipeline.exec();
+      await this.#files.extend();
       progress.workers(await listWorkers(link.redis), code);
     }
   }

@@ -1,7 +1,8 @@
 import { chmodSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { VolumeBase } from "../../postgres/volumes/volume.ts";
-import { TEMPLATES, VOLUME_ID, type Volumes } from "../../postgres/volumes/volumes.ts";
+import { VOLUME_ID } from "../../postgres/volumes/volume-origins.ts";
+import { TEMPLATES, type Volumes } from "../../postgres/volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 /** It is in each cluster, and nowhere else. */

@@ -6,7 +6,8 @@ import { firstSegment, LOG_DIRECTORY } from "../../postgres/engine/log-files.ts"
 import { parsePosition, segmentNumber, segmentOf } from "../../postgres/engine/log-position.ts";
 import { checkPages } from "../../postgres/engine/page-checksums.ts";
 import type { Volume } from "../../postgres/volumes/volume.ts";
-import { MissingVolume, Volumes } from "../../postgres/volumes/volumes.ts";
+import { MissingVolume } from "../../postgres/volumes/volume-origins.ts";
+import { Volumes } from "../../postgres/volumes/volumes.ts";
 import { prepareReader } from "../../store/tables/stored-tables.ts";
 import { openWorldDatabase } from "./world-database.ts";
 

@@ -5,7 +5,8 @@ import { type CopyRequest, type Engine, EngineError, type RunningEngine } from "
 import { parsePosition } from "../engine/log-position.ts";
 import { makeSparse } from "../volumes/sparse-log.ts";
 import type { Scratch, Volume, VolumeBase } from "../volumes/volume.ts";
-import { MissingVolume, type Volumes } from "../volumes/volumes.ts";
+import { MissingVolume } from "../volumes/volume-origins.ts";
+import type { Volumes } from "../volumes/volumes.ts";
 import { EngineExited, hasExited } from "./engine-exit.ts";
 
 /** An engine that is started only to find out where the log ends. */

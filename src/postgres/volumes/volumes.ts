@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { replaceDurably, syncPath, syncTree } from "./durable-files.ts";
 import { Marks } from "./marks.ts";
 import type { NewVolume, Scratch, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
+import { VolumeOrigins } from "./volume-origins.ts";
 import { VolumePins } from "./volume-pins.ts";
 import { VolumeUsage } from "./volume-usage.ts";
 
@@ -12,14 +13,10 @@ const DATA = "data";
 const LOG = "wal";
 const MARKS = "marks";
 const OPEN = "open";
-const ORIGIN = "origin.json";
 /** How the names of directories begin that volumes begin with. */
 export const BASE = "base";
 /** In the directory of a history: the relative path of the data directory whose worlds it belongs to. */
 const OWNER = "owner";
-
-/** `<history id>/<name>`. The world that refers to a volume may be a file from elsewhere. */
-export const VOLUME_ID = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}\/[A-Za-z0-9][A-Za-z0-9-]{0,127}$/;
 
 /** Directories with the data of branches: `<root>/<history id>/<name>/`. */
 export class Volumes {
@@ -27,7 +24,7 @@ export class Volumes {
   readonly usage: VolumeUsage;
   readonly #owner: string;
   readonly #open = new Map<string, Volume>();
-  readonly #origins = new Map<string, VolumeOrigin>();
+  readonly #origins: VolumeOrigins;
   readonly #durableBases = new Set<string>();
   /** Volumes that are open, also after a power failure. */
   readonly #durablyOpen = new Set<string>();
@@ -38,6 +35,7 @@ export class Volumes {
   constructor(root: string, dataDirectory: string) {
     this.root = resolve(root);
     this.usage = new VolumeUsage(this.root);
+    this.#origins = new VolumeOrigins(this.root);
     // Relative, so that a data directory can be moved together with its volumes.
     this.#owner = relative(this.root, resolve(dataDirectory));
   }
@@ -53,7 +51,7 @@ export class Volumes {
   }
 
   has(id: string): boolean {
-    return VOLUME_ID.test(id) && existsSync(join(this.root, id, ORIGIN));
+    return this.#origins.has(id);
   }
 
   /**
@@ -69,7 +67,7 @@ export class Volumes {
       const directory = join(this.root, id);
       const logDirectory = join(directory, LOG);
       mkdirSync(logDirectory, { mode: 0o711 });
-      this.#writeOrigin(id, await fill({ dataDirectory: join(directory, DATA), logDirectory }));
+      this.#origins.write(id, await fill({ dataDirectory: join(directory, DATA), logDirectory }));
       await this.makeDurable(id);
       return this.volume(id);
     });
@@ -133,11 +131,11 @@ export class Volumes {
 
   /** The volume differs from others from this position on only. */
   setOrigin(id: string, origin: string): void {
-    this.#writeOrigin(id, { bases: this.volume(id).bases, origin });
+    this.#origins.write(id, { bases: this.volume(id).bases, origin });
   }
 
   setBases(id: string, bases: readonly VolumeBase[]): void {
-    this.#writeOrigin(id, { bases, origin: this.volume(id).origin });
+    this.#origins.write(id, { bases, origin: this.volume(id).origin });
   }
 
   async #createDirectory<T>(
@@ -193,7 +191,7 @@ export class Volumes {
   bases(): ReadonlySet<string> {
     const ids = this.#histories().flatMap((historyId) => this.#idsIn(historyId));
     return new Set(
-      ids.filter((id) => this.has(id)).flatMap((id) => this.#readOrigin(id).bases.map(({ path }) => path)),
+      ids.filter((id) => this.has(id)).flatMap((id) => this.#origins.read(id).bases.map(({ path }) => path)),
     );
   }
 
@@ -212,7 +210,7 @@ export class Volumes {
   /** Deletes a volume that no process uses, and the directory of its history if it was the last one. */
   async remove(id: string): Promise<void> {
     this.#open.delete(id);
-    this.#origins.delete(id);
+    this.#origins.forget(id);
     this.#durablyOpen.delete(id);
     const directory = join(this.root, id);
     const history = join(directory, "..");
@@ -240,26 +238,9 @@ export class Volumes {
     return this.dataDirectories().some((directory) => existsSync(join(directory, "postmaster.pid")));
   }
 
-  #writeOrigin(id: string, { bases, origin }: VolumeOrigin): void {
-    const file = join(this.root, id, ORIGIN);
-    const stored = bases.map(({ path, lsn }) => ({ path: relative(this.root, path), lsn }));
-    replaceDurably(file, JSON.stringify({ bases: stored, origin }));
-    this.#origins.set(id, { bases, origin });
-  }
-
-  #readOrigin(id: string): VolumeOrigin {
-    if (!VOLUME_ID.test(id)) throw new MissingVolume(`"${id}" is not the name of a volume`);
-    const directory = join(this.root, id);
-    const text = readText(join(directory, ORIGIN));
-    if (text === undefined) throw new MissingVolume(`the data in ${directory} is missing`);
-    const { bases, origin } = parseOrigin(text, directory);
-    return { bases: bases.map(({ path, ...rest }) => ({ path: resolve(this.root, path), ...rest })), origin };
-  }
-
   #read(id: string): Volume {
     const directory = join(this.root, id);
-    this.#origins.set(id, this.#readOrigin(id));
-    const origin = () => this.#origins.get(id) as VolumeOrigin;
+    const origin = this.#origins.open(id);
     return {
       id,
       dataDirectory: join(directory, DATA),
@@ -288,24 +269,10 @@ export class Volumes {
   }
 }
 
-/** A world refers to data that was deleted. */
-export class MissingVolume extends Error {
-  override readonly name = "MissingVolume";
-}
-
 /** Directories in the root that are not histories: empty clusters, and files of the extension. */
 export const TEMPLATES = "templates";
 export const EXTENSION = "extension";
 const RESERVED: readonly string[] = [TEMPLATES, EXTENSION];
-
-/** A release that did not sync this file may have left it empty after a power failure. */
-function parseOrigin(text: string, directory: string): VolumeOrigin {
-  try {
-    return JSON.parse(text) as VolumeOrigin;
-  } catch {
-    throw new MissingVolume(`${join(directory, ORIGIN)} is damaged`);
-  }
-}
 
 function readText(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;

@@ -27,7 +27,8 @@ import {
   startsWithMargin,
   waitWithMargin,
 } from "../../units/number-format.ts";
-import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
+import type { ComparedFigure } from "./compared-figures.ts";
+import type { ComparedPolicy, Comparison } from "./comparison.ts";
 import { computeTables } from "./compute-tables.ts";
 
 export function comparisonPage(comparison: Comparison): ReportPage {

@@ -11,7 +11,7 @@ import {
   comparedFigures,
   type ReplayedPolicy,
   replicationResult,
-} from "./comparison.ts";
+} from "./compared-figures.ts";
 
 const FIGURES = ["cost", "cold_starts_per_day", "wait_mean_ms", "wait_p99_ms"] as const;
 
