@@ -2,7 +2,6 @@ import { Hono } from "hono";
 import { respondWithError } from "../http/request.ts";
 import type { ControlOptions } from "./http/handler.ts";
 import type { ControlApiRoute } from "./http/route.ts";
-import { moveRoutes } from "./moves/move-routes.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { branchDataRoutes } from "./routes/branch-data.ts";
@@ -14,6 +13,7 @@ import { faultRoutes } from "./routes/faults.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
+import { moveRoutes } from "./routes/moves.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { runRoutes } from "./routes/run.ts";
@@ -52,10 +52,10 @@ export function createControl(options: ControlOptions): Hono {
     ...eventRoutes(),
     ...waitRoutes(),
     ...metricsRoutes(),
+    ...moveRoutes(),
     ...documentRoutes(() => app.routes),
   ];
   for (const { method, path, handlerFor } of routes) app.on(method, path, handlerFor(options));
-  app.route("/", moveRoutes(options));
   app.all("*", (context) => {
     const paths = [
       ...new Set(
