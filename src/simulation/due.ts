@@ -1,5 +1,5 @@
 import type { SimTime } from "../kernel/time.ts";
-import type { EventTypeOf, RecordedEvent } from "../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent, WorldSettingType } from "../platform/model/events.ts";
 import { apiKeyRemovalDueAt } from "../platform/rules/account/decide-api-key.ts";
 import { expirationDueAt } from "../platform/rules/branch/branch-expiration.ts";
 import { backupDueAt } from "../platform/rules/branch/decide-snapshot.ts";
@@ -114,8 +114,7 @@ export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedE
 /** Events that make no new work due. */
 type MakesNothingDue =
   | EventTypeOf<"account" | "record" | "role" | "database" | "fault">
-  | "WorldCreated"
-  | "WorldConfigured"
+  | WorldSettingType
   | "ApiKeyCreated"
   | "ApiKeyRemoved"
   | "ProjectCreated"

@@ -20,14 +20,19 @@ import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/a
 import { divergeCopy } from "../../store/file/diverge-copy.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { type OpenOptions, openStore } from "../../store/file/open-world.ts";
-import { readWorldRow } from "../../store/file/read-world.ts";
 import { redactSecrets } from "../../store/file/redact-secrets.ts";
-import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
+import type { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { newFilePath } from "../terminal/new-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { embedWorld, MAX_EMBEDDED_BYTES } from "./embedded-world.ts";
-import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
+import {
+  openWorldDatabase,
+  openWorldJournal,
+  toFileError,
+  worldDatabasePath,
+  wrapFileErrors,
+} from "./world-database.ts";
 
 export type RecordResult = {
   readonly steps: number;
@@ -83,9 +88,7 @@ export async function recordWorld({
   const database = openWorldDatabase(file);
   const progress = showProgress("replaying the journal");
   try {
-    const row = readWorldRow(database.sqlite);
-    if (row === undefined) throw new CliError(`${file} contains no world`);
-    const journal = new SqliteJournal(database.sqlite, row);
+    const { row, journal } = openWorldJournal(database, file);
     const recordingWindow = resolveWindow(journal, { seq: row.seq, at: row.now }, from, to);
     const fold = (seq: number) => worldAt(journal, seq, (folded) => progress.report(folded, seq));
     const initialWorld = await fold(recordingWindow.from.seq);

@@ -3,6 +3,8 @@ import { join, resolve } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { openForReading, type ReadOnlyDatabase } from "../../store/file/open-read-only.ts";
+import { readWorldRow, type WorldRow } from "../../store/file/read-world.ts";
+import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
 import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -22,6 +24,16 @@ export function worldDatabasePath(path: string, world: string): string {
  */
 export function openWorldDatabase(path: string): ReadOnlyDatabase {
   return wrapFileErrors(path, () => openForReading(path, MIGRATIONS_FOLDER));
+}
+
+/** The history in a world's file. Throws a `CliError` if the world has not been created yet. */
+export function openWorldJournal(
+  { sqlite }: ReadOnlyDatabase,
+  file: string,
+): { readonly row: WorldRow; readonly journal: SqliteJournal } {
+  const row = readWorldRow(sqlite);
+  if (row === undefined) throw new CliError(`${file} contains no world`);
+  return { row, journal: new SqliteJournal(sqlite, row) };
 }
 
 export function wrapFileErrors<T>(path: string, work: () => T): T {

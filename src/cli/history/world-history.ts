@@ -12,10 +12,8 @@ import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/a
 import { checkSchema } from "../../store/file/check-schema.ts";
 import { findLosses } from "../../store/file/lost-changes.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
-import { readWorldRow } from "../../store/file/read-world.ts";
 import { redactedHash, redactSecrets, withoutRemovedHash } from "../../store/file/redact-secrets.ts";
 import { type Verification, type VerificationProgress, verifyFile } from "../../store/file/verify-world.ts";
-import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
@@ -24,7 +22,13 @@ import { showProgress } from "../terminal/progress-display.ts";
 import { formatTable } from "../terminal/text-table.ts";
 import { exportData, exportedDataDirectory, hasBranchData, importData } from "./exported-data.ts";
 import { openDataDirectory } from "./open-data-directory.ts";
-import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
+import {
+  openWorldDatabase,
+  openWorldJournal,
+  toFileError,
+  worldDatabasePath,
+  wrapFileErrors,
+} from "./world-database.ts";
 
 /** A world at a point in its history, rebuilt from the journal alone. */
 export type ReplayedWorld = { readonly world: World; readonly at: SimTime };
@@ -67,9 +71,7 @@ export async function replayWorld(
   const database = openWorldDatabase(file);
   const progress = showProgress("replaying the journal");
   try {
-    const row = readWorldRow(database.sqlite);
-    if (row === undefined) throw new CliError(`${file} contains no world`);
-    const journal = new SqliteJournal(database.sqlite, row);
+    const { row, journal } = openWorldJournal(database, file);
     const resolvedPoint = resolvePoint(journal, until ?? { seq: row.seq }, { seq: row.seq, at: row.now });
     if (!resolvedPoint.ok) throw new CliError(resolvedPoint.refusal.message);
     const { seq, at } = resolvedPoint.value;
@@ -166,9 +168,7 @@ export async function exportEvents(path: string, name: string, out: string): Pro
   const temporary = temporaryPath(target);
   const progress = showProgress("writing the journal");
   try {
-    const row = readWorldRow(database.sqlite);
-    if (row === undefined) throw new CliError(`${file} contains no world`);
-    const journal = new SqliteJournal(database.sqlite, row);
+    const { row, journal } = openWorldJournal(database, file);
     let [written, since] = [0, 0];
     writeFileSync(temporary, "");
     for (

@@ -57,12 +57,7 @@ export function addInputOptions(command: Command): Command {
         "unit of instants that are numbers (default: detected from the first one)",
       ).choices(NUMBER_UNITS),
     )
-    .addOption(
-      new Option(
-        "--duration-unit <unit>",
-        "unit of durations (default: from the name of the column, otherwise ms)",
-      ).choices(NUMBER_UNITS),
-    )
+    .addOption(durationUnitOption())
     .addOption(
       new Option(
         "--duration <duration>",
@@ -73,6 +68,13 @@ export function addInputOptions(command: Command): Command {
     .addOption(
       new Option("--strict", "reject a file with bad rows, or whose columns or units would be guessed"),
     );
+}
+
+export function durationUnitOption(): Option {
+  return new Option(
+    "--duration-unit <unit>",
+    "unit of durations (default: from the name of the column, otherwise ms)",
+  ).choices(NUMBER_UNITS);
 }
 
 /** Undefined if unknown. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { id, keyName, text } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
+import { requiredEvent } from "../../http/required-event.ts";
 import { refuse } from "../../platform/catalog/refusal-codes.ts";
 import type { Account } from "../../platform/model/account.ts";
 import { type ApiKey, SECRET_PATTERN, SECRET_RULE } from "../../platform/model/api-key.ts";
@@ -47,13 +48,11 @@ const createAccount = route(
   ({ world, body: { api_key, key_name, ...input } }) =>
     runTransaction(world, (transaction) => {
       checkUnused(transaction, api_key);
-      const created = unwrap(transaction.execute({ type: "CreateAccount", ...input })).find(
-        (event) => event.type === "AccountCreated",
-      );
-      if (created === undefined) throw new Error("CreateAccount created no account");
+      const events = unwrap(transaction.execute({ type: "CreateAccount", ...input }));
+      const { account } = requiredEvent(events, "AccountCreated");
       return {
-        account: renderObject(created.account),
-        api_key: createKey(transaction, created.account, key_name, api_key),
+        account: renderObject(account),
+        api_key: createKey(transaction, account, key_name, api_key),
       };
     }),
 );
@@ -153,14 +152,13 @@ function createKey(transaction: Transaction, account: Account, name: string, pro
   const events = unwrap(
     transaction.execute({ type: "CreateApiKey", accountId: account.id, name, hash: hashSecret(key) }),
   );
-  const created = events.find((event) => event.type === "ApiKeyCreated");
-  if (created === undefined) throw new Error("CreateApiKey created no key");
+  const { apiKey } = requiredEvent(events, "ApiKeyCreated");
   return {
-    id: created.apiKey.id,
+    id: apiKey.id,
     key,
     name,
     account_id: account.id,
-    created_at: formatInstant(created.apiKey.createdAt),
+    created_at: formatInstant(apiKey.createdAt),
   };
 }
 

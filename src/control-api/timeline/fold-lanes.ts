@@ -1,6 +1,12 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type {
+  AccessNoun,
+  ContentNoun,
+  EventTypeOf,
+  RecordedEvent,
+  WorldSettingType,
+} from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import type { World } from "../../platform/world/world.ts";
 import { Lane } from "./lane.ts";
@@ -164,8 +170,7 @@ export class LaneFold {
 type IsNotDrawn =
   | "SpanBegan"
   | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch">
-  | "WorldCreated"
-  | "WorldConfigured"
+  | WorldSettingType
   | "OperationRetried"
   | "ActivityScheduled"
   | "ActivityDropped"

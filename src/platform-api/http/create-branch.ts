@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
+import { requiredEvent } from "../../http/required-event.ts";
 import type { NewServiceRecord } from "../../platform/model/service-record.ts";
 import { rolesWithSecretAfter } from "../../platform/rules/branch/role.ts";
 import { defaultBranchOf, findProject } from "../../platform/world/lookup.ts";
@@ -77,9 +78,7 @@ export function createBranch(
       options: computeOptions(endpoint),
     })),
   });
-  const created = events.find((event) => event.type === "BranchCreated");
-  if (created === undefined) throw new Error("CreateBranch created no branch");
-  const { branch } = created;
+  const { branch } = requiredEvent(events, "BranchCreated");
   const project = unwrap(findProject(world, account.id, branch.projectId));
   const passwords = new Map(
     rolesWithSecretAfter(branch.roles, lastRoleNumber).map((role) => [

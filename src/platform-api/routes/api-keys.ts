@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { keyName } from "../../http/fields.ts";
+import { requiredEvent } from "../../http/required-event.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { validApiKeys } from "../../platform/rules/account/decide-api-key.ts";
 import { profileOfWorld } from "../../platform/world/world.ts";
@@ -18,17 +19,14 @@ const createApiKey = route(
   ({ account, body, transaction, execute }) => {
     // R: the secret is shown only here.
     const key = newApiKeySecret(profileOfWorld(transaction.world).apiKeyPrefix);
-    for (const event of execute({
+    const events = execute({
       type: "CreateApiKey",
       accountId: account.id,
       name: body.key_name,
       hash: hashSecret(key),
-    })) {
-      if (event.type !== "ApiKeyCreated") continue;
-      const { id, name, createdAt } = event.apiKey;
-      return { id, key, name, created_at: timestamp(createdAt), created_by: account.id };
-    }
-    throw new Error("CreateApiKey created no key");
+    });
+    const { id, name, createdAt } = requiredEvent(events, "ApiKeyCreated").apiKey;
+    return { id, key, name, created_at: timestamp(createdAt), created_by: account.id };
   },
 );
 

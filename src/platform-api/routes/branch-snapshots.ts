@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
+import { requiredEvent } from "../../http/required-event.ts";
 import { findSnapshot, snapshotsOf } from "../../platform/rules/branch/decide-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/world/lookup.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
@@ -61,18 +62,16 @@ const createSnapshot = route(
   },
   (request) => {
     const { expires_at: expiresAt, ...input } = request.query;
-    for (const event of request.execute({
+    const events = request.execute({
       type: "CreateSnapshot",
       ...branchTarget(request),
       ...input,
       writtenAt: request.writtenAt(request.params.branch_id, input.lsn),
       expiresAt,
-    })) {
-      // A: the snapshot exists at once, without operations to wait for.
-      if (event.type === "SnapshotCreated")
-        return { snapshot: renderSnapshot(request.transaction.world, event.snapshot), operations: [] };
-    }
-    throw new Error("CreateSnapshot created no snapshot");
+    });
+    const { snapshot } = requiredEvent(events, "SnapshotCreated");
+    // A: the snapshot exists at once, without operations to wait for.
+    return { snapshot: renderSnapshot(request.transaction.world, snapshot), operations: [] };
   },
 );
 

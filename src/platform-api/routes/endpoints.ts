@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
+import { requiredEvent } from "../../http/required-event.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import { computesOf, findBranch, findCompute, findProject } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
@@ -58,10 +59,9 @@ const createProjectEndpoint = route(
       computeType: body.endpoint.type,
       options: computeOptions(body.endpoint),
     });
-    const created = events.find((event) => event.type === "ComputeCreated");
-    if (created === undefined) throw new Error("CreateCompute created no compute");
+    const { compute } = requiredEvent(events, "ComputeCreated");
     return {
-      endpoint: renderChangedEndpoint(transaction.world, created.compute, transaction.now),
+      endpoint: renderChangedEndpoint(transaction.world, compute, transaction.now),
       operations: renderScheduledOperations(events, transaction.now),
     };
   },

@@ -2,6 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
+import { createdRecord } from "../../http/required-event.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { preloadLibrariesFor } from "../../platform/catalog/preload-libraries.ts";
@@ -64,12 +65,11 @@ const addProjectJWKS = route(
       roleNames: body.role_names,
       skipRoleCreation: body.skip_role_creation,
     });
-    for (const event of events) {
-      if (event.type !== "RecordCreated" || event.record.kind !== "jwks") continue;
-      // A: computes need no new configuration, so there are no operations.
-      return { jwks: renderJwks(event.record), operations: [] } satisfies public_.JWKSCreationOperation;
-    }
-    throw new Error("AddJwks created no record");
+    // A: computes need no new configuration, so there are no operations.
+    return {
+      jwks: renderJwks(createdRecord(events, "jwks")),
+      operations: [],
+    } satisfies public_.JWKSCreationOperation;
   },
 );
 

@@ -2,6 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import * as z from "zod";
 import { id, keyName } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
+import { requiredEvent } from "../../http/required-event.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { ApiKey } from "../../platform/model/api-key.ts";
@@ -61,19 +62,15 @@ const createOrgApiKey = route(
         ...omitUndefined({ projectId: project_id }),
       },
     });
-    for (const event of events) {
-      if (event.type !== "ApiKeyCreated") continue;
-      const { apiKey } = event;
-      return {
-        id: apiKey.id,
-        key,
-        name: apiKey.name,
-        created_at: timestamp(apiKey.createdAt),
-        created_by: apiKey.accountId,
-        ...projectIdField(apiKey),
-      } satisfies public_.OrgApiKeyCreateResponse;
-    }
-    throw new Error("CreateApiKey created no key");
+    const { apiKey } = requiredEvent(events, "ApiKeyCreated");
+    return {
+      id: apiKey.id,
+      key,
+      name: apiKey.name,
+      created_at: timestamp(apiKey.createdAt),
+      created_by: apiKey.accountId,
+      ...projectIdField(apiKey),
+    } satisfies public_.OrgApiKeyCreateResponse;
   },
 );
 

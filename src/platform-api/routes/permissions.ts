@@ -2,6 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
+import { createdRecord } from "../../http/required-event.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import type { SettingsRecordOf } from "../../platform/model/settings-record.ts";
 import { findRecord, recordsOf } from "../../platform/rules/settings/evolve-settings-record.ts";
@@ -36,11 +37,7 @@ const grantPermissionToProject = route(
       projectId: params.project_id,
       email: body.email,
     });
-    for (const event of events) {
-      if (event.type === "RecordCreated" && event.record.kind === "projectPermission")
-        return renderPermission(event.record);
-    }
-    throw new Error("GrantPermission created no record");
+    return renderPermission(createdRecord(events, "projectPermission"));
   },
 );
 

@@ -2,6 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
+import { createdRecord } from "../../http/required-event.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { authorize } from "../../platform/rules/account/access.ts";
 import { type ApiRoute, type RequestContext, route } from "../http/route.ts";
@@ -42,17 +43,13 @@ const createProjectTransferRequest = route(
       projectId: params.project_id,
       ttlSeconds: body.ttl_seconds,
     });
-    for (const event of events) {
-      if (event.type !== "RecordCreated" || event.record.kind !== "transferRequest") continue;
-      const { id: requestId, scope, createdAt, fields } = event.record;
-      return {
-        id: requestId,
-        project_id: scope,
-        created_at: timestamp(createdAt),
-        expires_at: timestamp(fields.expiresAt),
-      } satisfies public_.ProjectTransferRequestResponse;
-    }
-    throw new Error("RequestTransfer created no request");
+    const { id: requestId, scope, createdAt, fields } = createdRecord(events, "transferRequest");
+    return {
+      id: requestId,
+      project_id: scope,
+      created_at: timestamp(createdAt),
+      expires_at: timestamp(fields.expiresAt),
+    } satisfies public_.ProjectTransferRequestResponse;
   },
 );
 

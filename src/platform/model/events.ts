@@ -42,6 +42,25 @@ export type AccessNoun = "account" | "apiKey" | "record";
 /** What is in a branch, and copies of it. */
 export type ContentNoun = "role" | "database" | "snapshot";
 
+/** A branch has content or settings that it did not have, and is neither created nor deleted. */
+export type BranchChangeType =
+  | "BranchBecameReady"
+  | "BranchUpdated"
+  | "BranchSetAsDefault"
+  | "BranchExpirationSet"
+  | "BranchMoved"
+  | "BranchRestored";
+/** A compute starts, suspends, or changes its size. */
+export type ComputeStateType =
+  | "ComputeActivated"
+  | "ComputeSuspending"
+  | "ComputeSuspended"
+  | "ComputeResized"
+  | "ComputeStartFailed"
+  | "ComputeSuspendFailed";
+/** The settings of the world itself. */
+export type WorldSettingType = "WorldCreated" | "WorldConfigured";
+
 /** The types of all events of these nouns. */
 export type EventTypeOf<Noun extends keyof EventsByNoun> = EventsByNoun[Noun]["type"];
 

@@ -1,5 +1,12 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type {
+  AccessNoun,
+  BranchChangeType,
+  ContentNoun,
+  EventTypeOf,
+  RecordedEvent,
+  WorldSettingType,
+} from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
@@ -275,18 +282,12 @@ function stateOf(world: World, id: string, metrics: ReadonlyMap<string, ComputeM
 /** Events that are counted as events, and change no other metric. */
 type ChangesNoMetric =
   | EventTypeOf<AccessNoun | ContentNoun | "span" | "fault">
-  | "WorldCreated"
-  | "WorldConfigured"
+  | WorldSettingType
   | "ProjectUpdated"
   | "ProjectDeleted"
   | "ProjectRecovered"
   | "ProjectRemoved"
-  | "BranchBecameReady"
-  | "BranchUpdated"
-  | "BranchSetAsDefault"
-  | "BranchExpirationSet"
-  | "BranchMoved"
-  | "BranchRestored"
+  | BranchChangeType
   | "BranchDeleted"
   | "BranchRecovered"
   | "BranchRemoved"

@@ -1,5 +1,10 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { AccessNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type {
+  AccessNoun,
+  ComputeStateType,
+  EventTypeOf,
+  RecordedEvent,
+} from "../../platform/model/events.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
@@ -117,12 +122,7 @@ type CausedByNoRequest =
   | "ProjectRemoved"
   | "BranchBecameReady"
   | "BranchRemoved"
-  | "ComputeActivated"
-  | "ComputeSuspending"
-  | "ComputeSuspended"
-  | "ComputeResized"
-  | "ComputeStartFailed"
-  | "ComputeSuspendFailed"
+  | ComputeStateType
   | "OperationStarted"
   | "OperationFinished"
   | "OperationRetried"

@@ -1,4 +1,11 @@
-import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type {
+  AccessNoun,
+  BranchChangeType,
+  ContentNoun,
+  EventTypeOf,
+  RecordedEvent,
+  WorldSettingType,
+} from "../../platform/model/events.ts";
 import type { Expectation, MeasureName } from "../file/expectation.ts";
 
 /** Whether every event changes the measure. */
@@ -42,16 +49,10 @@ const REFUSAL_EVENTS = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted
 /** Events that change no measure except the number of events. */
 type ChangesNoMeasure =
   | EventTypeOf<AccessNoun | ContentNoun | "span" | "fault">
-  | "WorldCreated"
-  | "WorldConfigured"
+  | WorldSettingType
   | "ProjectUpdated"
   | "ProjectRemoved"
-  | "BranchBecameReady"
-  | "BranchUpdated"
-  | "BranchSetAsDefault"
-  | "BranchExpirationSet"
-  | "BranchMoved"
-  | "BranchRestored"
+  | BranchChangeType
   | "BranchRemoved"
   | "ComputeSuspendFailed"
   | "OperationRetried"

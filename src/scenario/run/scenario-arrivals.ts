@@ -1,7 +1,13 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { Refusal } from "../../platform/catalog/refusal-codes.ts";
 import type { Activity } from "../../platform/model/activity.ts";
-import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type {
+  AccessNoun,
+  ContentNoun,
+  EventTypeOf,
+  RecordedEvent,
+  WorldSettingType,
+} from "../../platform/model/events.ts";
 import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
@@ -266,8 +272,7 @@ function skipThrough(arrivals: Arrivals, until: SimTime = Number.NEGATIVE_INFINI
 /** Events that neither close a connection nor decide what becomes of an arrival. */
 type ConcernsNoArrival =
   | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "operation" | "span" | "fault">
-  | "WorldCreated"
-  | "WorldConfigured"
+  | WorldSettingType
   | "ComputeCreated"
   | "ComputeUpdated"
   | "ComputeActivated"

@@ -5,14 +5,14 @@ import { hasOwner } from "../../platform/rules/branch-data/evolve-branch-data.ts
 import type { World } from "../../platform/world/world.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
-import { CorruptFile, checksumOf } from "../tables/journal-checksum.ts";
-import { readHistoryRow, writeHistoryRow } from "../tables/journal-row.ts";
+import { CorruptFile } from "../tables/journal-checksum.ts";
+import { readHistoryRow, worldRowValues, writeHistoryRow } from "../tables/journal-row.ts";
 import { RowWriter } from "../tables/row-writer.ts";
 import { world } from "../tables/schema.ts";
 import { textOfWriteRow } from "../tables/statement.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
-import { readWorldRow, type WorldRow } from "./read-world.ts";
+import { readWorldRow } from "./read-world.ts";
 import { rewindHistory } from "./rewind-history.ts";
 import { checkpointAndClose } from "./sqlite-connection.ts";
 
@@ -79,27 +79,11 @@ export async function divergeCopy(
           value: value && copyBranchData(value, now, rewindTo === undefined),
         });
       }
-      writeWorldRow(sqlite, { ...rewound, clock: state, now });
+      sqlite.prepare(textOfWriteRow(world)).run(...worldRowValues({ ...rewound, clock: state, now }));
       writeHistoryRow(sqlite, { ...history, historyId, origin });
     })();
     if (rewindTo !== undefined) sqlite.exec("COMMIT; PRAGMA journal_mode = WAL");
   } finally {
     checkpointAndClose(sqlite);
   }
-}
-
-function writeWorldRow(
-  sqlite: BetterSqlite3.Database,
-  { settings, numbers, clock, seq, at, now, chain }: WorldRow,
-): void {
-  const values = [
-    JSON.stringify(settings),
-    JSON.stringify(numbers),
-    JSON.stringify(clock),
-    seq,
-    at,
-    now,
-    chain,
-  ];
-  sqlite.prepare(textOfWriteRow(world)).run(...values, checksumOf(values));
 }

@@ -2,7 +2,7 @@ import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../kernel/time.ts";
 import type { TableName } from "../../platform/world/tables.ts";
 import type { Batch } from "../../simulation/journal.ts";
-import { checksumOf } from "../tables/journal-checksum.ts";
+import { worldRowValues } from "../tables/journal-row.ts";
 import { RowWriter } from "../tables/row-writer.ts";
 import { storedEventOf } from "./event-rows.ts";
 import type { Link } from "./event-statements.ts";
@@ -59,16 +59,7 @@ export class BatchWriter {
       if (count % ROWS_PER_STEP === 0) yield;
       if (change.table !== LOSABLE_TABLE) this.#rows.write(change);
     }
-    const world = [
-      JSON.stringify(settings),
-      JSON.stringify(numbers),
-      JSON.stringify(clock),
-      seq,
-      at,
-      now,
-      chain,
-    ];
-    this.#statements.writeWorld.run(...world, checksumOf(world));
+    this.#statements.writeWorld.run(...worldRowValues({ settings, numbers, clock, seq, at, now, chain }));
     this.#writeBesideHistory(batch);
     if (count >= ROWS_PER_STEP) yield;
     return { seq, at, chain };

@@ -20,6 +20,29 @@ const texts = once(() => {
   return { read: textOf(query.select(columns).from(history)), write: textOfWriteRow(history) };
 });
 
+/** The values of the single row of a world, with its checksum. */
+export function worldRowValues({
+  settings,
+  numbers,
+  clock,
+  seq,
+  at,
+  now,
+  chain,
+}: {
+  readonly settings: object;
+  readonly numbers: object;
+  readonly clock: object;
+  readonly seq: number;
+  readonly at: SimTime;
+  readonly now: SimTime;
+  readonly chain: number;
+}): readonly (string | number)[] {
+  const json = [settings, numbers, clock].map((value) => JSON.stringify(value));
+  const values = [...json, seq, at, now, chain];
+  return [...values, checksumOf(values)];
+}
+
 export function readHistoryRow(sqlite: BetterSqlite3.Database): HistoryRow {
   const row = sqlite.prepare(texts().read).raw().get() as unknown[] | undefined;
   const checksum = row?.pop();

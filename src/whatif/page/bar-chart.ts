@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import type { Chart } from "./page-layout.ts";
-import { rowLayout } from "./row-chart.ts";
+import { amountAxis, rowLayout } from "./row-chart.ts";
 import { drawChart } from "./svg.ts";
 
 export type BarChart = {
@@ -29,7 +29,7 @@ export function barChart({ bars, label, fill, tickFormat, marginLeft, ...texts }
       return {
         ...layout,
         marginRight: 80,
-        x: { label, grid: true, nice: true, zero: true, ticks: frame.isNarrow ? 4 : 8, tickFormat },
+        x: amountAxis(frame, label, tickFormat),
         marks: [
           axis,
           Plot.barX(bars, {

@@ -1,4 +1,5 @@
 import * as Plot from "@observablehq/plot";
+import { threeDigits } from "../units/number-format.ts";
 import type { Frame } from "./svg.ts";
 
 const NAME_HEIGHT = 18;
@@ -34,6 +35,15 @@ export function rowLayout(frame: Frame, { names, rowHeight, marginLeft }: RowOpt
       ...(frame.isNarrow ? { textAnchor: "start", dy: -step / 2 + 8 } : {}),
     } as Plot.AxisYOptions),
   };
+}
+
+/** The x axis of a chart with one row per name. */
+export function amountAxis(
+  { isNarrow }: Pick<Frame, "isNarrow">,
+  label: string,
+  tickFormat: (value: number) => string = threeDigits,
+): Plot.ScaleOptions {
+  return { label, grid: true, nice: true, zero: true, ticks: isNarrow ? 4 : 8, tickFormat };
 }
 
 /** Keeps the beginning and the end, which differ between names. */

@@ -6,14 +6,27 @@ import { dayCount, MAX_DAYS } from "../trace/long-gaps.ts";
 /** What a replay adds up. */
 export type OutcomeTotals = {
   arrivals: number;
+  /** First starts of computes in the period: no policy avoids them. */
   firstStarts: number;
+  /** Arrivals at a suspended compute, except the first one of each compute. */
   coldStarts: number;
+  /** Cold starts × size of their computes; the size is 1 CU where none is given. */
   cuColdStarts: number;
+  /** From the beginning of a start to the suspend; after the period only until the compute is idle. */
   activeMs: DurationMs;
+  /**
+   * The part of `activeMs` spent starting. The platform meters a compute from the end of its start: see
+   * `meteredMs`.
+   */
   startingMs: DurationMs;
+  /** Metered time × size, in CU-milliseconds; the size is 1 CU where none is given. */
   cuMs: number;
-  /** See `ReplayOutcome`. */
+  /**
+   * What the cold starts are worth, each by the requests that wait for it; so is a resume that requests wait for.
+   * First starts are not among them.
+   */
   startWorthMs: DurationMs;
+  /** The same × size of the compute; the size is 1 CU where none is given. */
   cuStartWorthMs: number;
   /** Time that requests wait for starts. */
   waitMs: DurationMs;

@@ -1,6 +1,14 @@
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type {
+  AccessNoun,
+  BranchChangeType,
+  ComputeStateType,
+  ContentNoun,
+  EventTypeOf,
+  RecordedEvent,
+  WorldSettingType,
+} from "../../platform/model/events.ts";
 import { type JournalEvent, JournalRows } from "../../traffic/recorded/formats/journal-rows.ts";
 import { Intake } from "../../traffic/recorded/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
@@ -180,32 +188,20 @@ function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalE
 /** Events that neither change what is known of a compute nor whether it can be reached. */
 type ChangesNoCompute =
   | EventTypeOf<AccessNoun | ContentNoun | "operation" | "activity" | "span" | "fault">
-  | "WorldCreated"
-  | "WorldConfigured"
+  | WorldSettingType
   | "ProjectCreated"
   | "ProjectUpdated"
   | "ProjectRemoved"
   | "ProjectTransferred"
   | "BranchCreated"
-  | "BranchBecameReady"
-  | "BranchUpdated"
-  | "BranchSetAsDefault"
-  | "BranchExpirationSet"
-  | "BranchMoved"
-  | "BranchRestored"
+  | BranchChangeType
   | "BranchRemoved"
-  | "ComputeActivated"
-  | "ComputeSuspending"
-  | "ComputeSuspended"
-  | "ComputeResized"
-  | "ComputeStartFailed"
-  | "ComputeSuspendFailed";
+  | ComputeStateType;
 
 /** Events that neither are traffic nor end any. */
 type ChangesNoTraffic =
   | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "operation" | "span" | "fault">
-  | "WorldCreated"
-  | "WorldConfigured"
+  | WorldSettingType
   | "ComputeCreated"
   | "ComputeUpdated"
   | "ComputeResized"

@@ -8,7 +8,7 @@ import { CliError } from "../../terminal/cli-error.ts";
 import { parseInstantOption } from "../../terminal/option-parsers.ts";
 import { jsonOption } from "../../terminal/options.ts";
 import { print } from "../../terminal/print.ts";
-import { parseMappingOption } from "../../whatif/import-options.ts";
+import { durationUnitOption, parseMappingOption } from "../../whatif/import-options.ts";
 
 type SqlOptions = {
   readonly dialect: Dialect;
@@ -53,12 +53,7 @@ export function sqlCommand(): Command {
         "unit of instants that are numbers (default: they are timestamps in UTC)",
       ).choices(NUMBER_UNITS),
     )
-    .addOption(
-      new Option(
-        "--duration-unit <unit>",
-        "unit of durations (default: from the name of the column, otherwise ms)",
-      ).choices(NUMBER_UNITS),
-    )
+    .addOption(durationUnitOption())
     .addOption(
       new Option("--from <instant>", "leave out requests that arrive before").argParser(parseInstantOption),
     )

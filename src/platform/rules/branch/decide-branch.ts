@@ -28,7 +28,6 @@ import {
 } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
-import { checkDataAvailable } from "../branch-data/available-data.ts";
 import { buildCompute, checkComputeLimit, startRequests } from "../compute/build-compute.ts";
 import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
@@ -41,7 +40,7 @@ import {
 } from "./branch-expiration.ts";
 import { branchFrom, resolveBranchId } from "./build-branch.ts";
 import { contentAt } from "./content-history.ts";
-import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
+import { resolvePointWithData, writtenPosition } from "./point-in-time.ts";
 import { withNewPasswords } from "./role.ts";
 import { copiedServices } from "./services/copied-services.ts";
 import { serviceRecordCreated } from "./services/decide-service-record.ts";
@@ -60,14 +59,8 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   if (!parent.ok) return parent;
   const { parentTimestamp: timestamp, parentLsn: lsn, parentWrittenAt: writtenAt } = command;
   const requested = { prefix: "parent_", timestamp, lsn, writtenAt };
-  const point = resolvePointInTime(parent.value, project.value, requested, now);
+  const point = resolvePointWithData(world, parent.value, project.value, requested, now);
   if (!point.ok) return point;
-  const isAvailable = checkDataAvailable(world, parent.value.id, {
-    prefix: "parent_",
-    isLsn: lsn !== undefined,
-    at: point.value,
-  });
-  if (!isAvailable.ok) return isAvailable;
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const id = resolveBranchId(world, command.id, random);

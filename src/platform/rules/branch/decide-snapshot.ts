@@ -21,11 +21,10 @@ import type { Deciders } from "../../world/handlers.ts";
 import { findAccount, findBranch, findBranchFor, findProject } from "../../world/lookup.ts";
 import { nextNumber, type World } from "../../world/world.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
-import { checkDataAvailable } from "../branch-data/available-data.ts";
 import { refuseConflicts } from "../operation/locked-by-operations.ts";
 import { unfinishedOperations } from "../operation/schedule-operations.ts";
 import { contentAt } from "./content-history.ts";
-import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
+import { resolvePointWithData, writtenPosition } from "./point-in-time.ts";
 
 export const snapshotDeciders = {
   CreateSnapshot: decideCreateSnapshot,
@@ -44,14 +43,8 @@ function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Co
   if (isBeingCreated(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
   const { timestamp, lsn, writtenAt, expiresAt } = command;
   const requested = { prefix: "", timestamp, lsn, writtenAt };
-  const point = resolvePointInTime(branch.value, project.value, requested, now);
+  const point = resolvePointWithData(world, branch.value, project.value, requested, now);
   if (!point.ok) return point;
-  const isAvailable = checkDataAvailable(world, branch.value.id, {
-    prefix: "",
-    isLsn: lsn !== undefined,
-    at: point.value,
-  });
-  if (!isAvailable.ok) return isAvailable;
   if (expiresAt !== undefined && expiresAt <= now)
     return refuse("SNAPSHOT_EXPIRATION_NOT_ALLOWED", "expires_at must lie in the future");
   const limitCheck = checkSnapshotLimit(world, project.value);

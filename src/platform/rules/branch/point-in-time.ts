@@ -2,6 +2,8 @@ import { SECOND, type SimTime } from "../../../kernel/time.ts";
 import { accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import type { Branch } from "../../model/branch.ts";
 import type { Project } from "../../model/project.ts";
+import type { World } from "../../world/world.ts";
+import { checkDataAvailable } from "../branch-data/available-data.ts";
 
 /** A point in a branch's history, given as a timestamp or as an LSN; without either, the head. */
 export type PointInTime = {
@@ -49,6 +51,25 @@ export function resolvePointInTime(
         "PARENT_TIMESTAMP_NOT_ALLOWED",
         `${prefix}timestamp ${requirement}; branch "${branch.id}" has no history there`,
       );
+}
+
+/** The same, where the data of the branch at that instant must not be deleted either. */
+export function resolvePointWithData(
+  world: World,
+  branch: Branch,
+  project: Project,
+  point: PointInTime,
+  now: SimTime,
+): Result<SimTime> {
+  const at = resolvePointInTime(branch, project, point, now);
+  if (!at.ok) return at;
+  const { prefix, lsn } = point;
+  const isAvailable = checkDataAvailable(world, branch.id, {
+    prefix,
+    isLsn: lsn !== undefined,
+    at: at.value,
+  });
+  return isAvailable.ok ? at : isAvailable;
 }
 
 /** The position in the log of Postgres, if the LSN is one: then the instant is that of the first mark after it. */

@@ -10,14 +10,13 @@ import type { Project } from "../../model/project.ts";
 import type { Deciders } from "../../world/handlers.ts";
 import { childrenOf, computesOnBranch, findAccount, findBranch, findProject } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
-import { checkDataAvailable } from "../branch-data/available-data.ts";
 import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { expirationSet } from "./branch-expiration.ts";
 import { branchFrom, resolveBranchId } from "./build-branch.ts";
 import { contentAt } from "./content-history.ts";
 import { checkBranchLimit, checkBranchName } from "./decide-branch.ts";
-import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
+import { resolvePointWithData, writtenPosition } from "./point-in-time.ts";
 import { copiedServices, restoredServices } from "./services/copied-services.ts";
 
 export const restoreBranchDeciders = {
@@ -167,7 +166,8 @@ function resolveRestore(world: World, command: RestoreBranch, now: SimTime): Res
       `branch "${parent.name}" has an expiration and cannot have child branches`,
     );
   }
-  const point = resolvePointInTime(
+  const point = resolvePointWithData(
+    world,
     source.value,
     project.value,
     {
@@ -179,12 +179,6 @@ function resolveRestore(world: World, command: RestoreBranch, now: SimTime): Res
     now,
   );
   if (!point.ok) return point;
-  const isAvailable = checkDataAvailable(world, source.value.id, {
-    prefix: "source_",
-    isLsn: sourceLsn !== undefined,
-    at: point.value,
-  });
-  if (!isAvailable.ok) return isAvailable;
   return accept({
     project: project.value,
     branch: branch.value,

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import type { Chart } from "../../page/page-layout.ts";
 import { INK } from "../../page/palette.ts";
-import { rowLayout, shortenedName } from "../../page/row-chart.ts";
+import { amountAxis, rowLayout, shortenedName } from "../../page/row-chart.ts";
 import { drawChart } from "../../page/svg.ts";
 import { delayPhrase, threeDigits } from "../../units/number-format.ts";
 import type { AttributionReport } from "./attribution-report.ts";
@@ -38,14 +38,7 @@ export function attributionCharts({ sources, present, question }: AttributionRep
         const { insets, axis, dy, ...layout } = rowLayout(frame, { names, rowHeight: 34, marginLeft: 190 });
         return {
           ...layout,
-          x: {
-            label: "active time, hours →",
-            grid: true,
-            nice: true,
-            zero: true,
-            ticks: frame.isNarrow ? 4 : 8,
-            tickFormat: threeDigits,
-          },
+          x: amountAxis(frame, "active time, hours →"),
           marks: [
             axis,
             Plot.barX(rows, {

@@ -3,7 +3,7 @@ import { nextMonthStart } from "../../../kernel/calendar.ts";
 import { dateAxis, instantOf, monthText, weekdayText, weekendShade } from "../../page/date-axis.ts";
 import type { Chart } from "../../page/page-layout.ts";
 import { INK } from "../../page/palette.ts";
-import { rowLayout } from "../../page/row-chart.ts";
+import { amountAxis, rowLayout } from "../../page/row-chart.ts";
 import { drawChart } from "../../page/svg.ts";
 import { delayText, threeDigits } from "../../units/number-format.ts";
 import { shownMonth } from "./quota-page.ts";
@@ -46,14 +46,7 @@ export function quotaCharts(report: QuotaReport): Chart[] {
         const { insets, axis, ...layout } = rowLayout(frame, { names, rowHeight: 34, marginLeft: 160 });
         return {
           ...layout,
-          x: {
-            label: "compute time, CU-hours →",
-            grid: true,
-            nice: true,
-            zero: true,
-            ticks: frame.isNarrow ? 4 : 8,
-            tickFormat: threeDigits,
-          },
+          x: amountAxis(frame, "compute time, CU-hours →"),
           marks: [
             axis,
             Plot.barX(rows, {
