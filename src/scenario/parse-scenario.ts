@@ -1,4 +1,3 @@
-import { stringify } from "yaml";
 import type * as z from "zod";
 import { closestMatch } from "../kernel/text.ts";
 import { checkScenario } from "./check/check-scenario.ts";
@@ -22,7 +21,6 @@ import { formatProblems, type Problem, SourceDocument } from "./file/yaml-docume
 type Variant = { readonly values: MatrixValues; readonly name: string; readonly scenario: Scenario };
 export type ScenarioFile = {
   readonly fileName: string;
-  readonly source: unknown;
   readonly variants: readonly Variant[];
   /** The place of a value, or of its nearest parent. */
   readonly positionOf: (path: readonly (string | number)[]) => Pick<Problem, "line" | "column">;
@@ -99,7 +97,7 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
   problems.push(...unused.map((name) => source.problemAt(["matrix", name], unusedNameMessage(name))));
   if (problems.length > 0) throw errorOf(problems);
   return {
-    ...{ fileName, source: source.value, variants },
+    ...{ fileName, variants },
     positionOf(path) {
       const { line, column } = source.problemAt(path, "");
       return { line, column };
@@ -117,11 +115,6 @@ function withoutMatrix(value: unknown): unknown {
 function scenarioNameFrom(fileName: string): string {
   if (fileName === "-") return "stdin";
   return fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
-}
-
-/** Prints the scenario. Parsing the result returns the same scenario. */
-export function printScenario({ source }: Pick<ScenarioFile, "source">): string {
-  return stringify(source, { lineWidth: 140 });
 }
 
 /** Checks the rest of a file with invalid parts, except for what depends on those parts. */

@@ -36,9 +36,4 @@ export class MessageSplitter {
     const [first] = this.#parts;
     return first !== undefined && first.length >= HEADER_BYTES ? 1 + first.readInt32BE(1) : 0;
   }
-
-  /** Bytes of the message that is not complete yet. */
-  get pendingBytes(): number {
-    return this.#bytes;
-  }
 }

@@ -129,11 +129,6 @@ export class Volumes {
     return [id, ...bases.map(({ path }) => relative(this.root, join(path, "..")))];
   }
 
-  /** The volume differs from others from this position on only. */
-  setOrigin(id: string, origin: string): void {
-    this.#origins.write(id, { bases: this.volume(id).bases, origin });
-  }
-
   setBases(id: string, bases: readonly VolumeBase[]): void {
     this.#origins.write(id, { bases, origin: this.volume(id).origin });
   }

@@ -29,17 +29,3 @@ export interface Arrivals {
    */
   onConnectionClosed(at: SimTime, connection: number): void;
 }
-
-/** Columns of equal length. */
-export type ArrivalColumns = { readonly at: Float64Array; readonly durationMs: Float64Array };
-
-/** Reads arrivals into columns until these are full or the stream ends; returns the number of arrivals. */
-export function readInto({ at, durationMs }: ArrivalColumns, arrivals: Arrivals): number {
-  let count = 0;
-  for (; count < at.length && arrivals.at !== Number.POSITIVE_INFINITY; count += 1) {
-    at[count] = arrivals.at;
-    durationMs[count] = arrivals.durationMs;
-    arrivals.next();
-  }
-  return count;
-}

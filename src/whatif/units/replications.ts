@@ -73,10 +73,6 @@ export function replicationSeed(seed: number, index: number): number {
   return index === 0 ? seed : mix(mix(seed, MIX_FACTOR) ^ Math.imul(index, GOLDEN_STEP), MIX_FACTOR);
 }
 
-export function replicate<T>(replications: number, seed: number, run: (seed: number) => T): T[] {
-  return Array.from({ length: replications }, (_, index) => run(replicationSeed(seed, index)));
-}
-
 function tQuantile(p: number, degreesOfFreedom: number): number {
   return jStat.studentt.inv(p, degreesOfFreedom);
 }

@@ -22,6 +22,8 @@ export type VolumeStormReport = {
 type VolumeState = {
   readonly origin: string | undefined;
   readonly base: string;
+  /** The earliest position that the base can be replayed to. */
+  readonly lsn: string | undefined;
   readonly marks: readonly Mark[];
   /** May be true although it was set to false: then the next start looks for the end of the log. */
   readonly mayBeClosed: boolean;
@@ -138,7 +140,9 @@ class VolumeWork {
       await copyCluster(base, dataDirectory);
       return { bases: [{ path: base }], origin };
     });
-    this.#set(volume.id, [{ origin, base: this.#relative(base), marks: [], mayBeClosed: true }]);
+    this.#set(volume.id, [
+      { origin, base: this.#relative(base), lsn: undefined, marks: [], mayBeClosed: true },
+    ]);
     created?.release();
     release();
   }
@@ -165,11 +169,15 @@ class VolumeWork {
         () => volume.marks.deleteBefore(at),
       );
     } else if (kind === 7) {
-      const origin = this.#nextPosition();
+      const lsn = this.#nextPosition();
       await this.#begin(
         id,
-        (state) => ({ ...state, origin }),
-        () => this.#volumes.setOrigin(id, origin),
+        (state) => ({ ...state, lsn }),
+        () =>
+          this.#volumes.setBases(
+            id,
+            volume.bases.map((base) => ({ ...base, lsn })),
+          ),
       );
     } else {
       const isOpen = this.#draw(2) === 0;
@@ -238,6 +246,7 @@ function problemOf(
   const observed = {
     origin: volume.origin,
     base: (base?.path ?? "").slice(data.length),
+    lsn: base?.lsn,
     marks: volume.marks.all(),
   };
   const found = allowed.some(

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of the matrix are written like this.
 import { expect, test } from "vitest";
-import { parseScenario, printScenario, ScenarioError } from "../../../src/scenario/parse-scenario.ts";
+import { parseScenario, ScenarioError } from "../../../src/scenario/parse-scenario.ts";
 
 /** The problems of a file, one line each. */
 function problemsOf(text: string): string[] {
@@ -602,19 +602,6 @@ test("aliases that expand exponentially are rejected", () => {
     ),
   ];
   expect(problemsOf(`version: 1\n${lines.join("\n")}`)[0]).toMatch(/alias/i);
-});
-
-test("a printed file parses to the same scenario", () => {
-  const text = withLines(
-    "# what it shows",
-    "steps:",
-    "  - { name: first, at: 1m, advance: { until: settled } }",
-    'about: "two\\nlines"',
-  );
-  const file = parseScenario(text, "mine.yaml");
-  const again = parseScenario(printScenario(file), "mine.yaml");
-  expect(again.source).toEqual(file.source);
-  expect(again.variants).toEqual(file.variants);
 });
 
 test("sql steps name what is wrong with them", () => {

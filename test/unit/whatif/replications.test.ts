@@ -2,10 +2,18 @@ import { describe, expect, test } from "vitest";
 import { normal } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
-import { confidenceInterval, pairedDifference, replicate } from "../../../src/whatif/units/replications.ts";
+import {
+  confidenceInterval,
+  pairedDifference,
+  replicationSeed,
+} from "../../../src/whatif/units/replications.ts";
 import { MEASURED_LATENCY } from "../../../src/whatif/units/start-latency.ts";
 import { poisson, SECOND } from "../../support/traffic/traces.ts";
 import { replayTrace } from "../../support/whatif/replay-trace.ts";
+
+function replicate<T>(replications: number, seed: number, run: (seed: number) => T): T[] {
+  return Array.from({ length: replications }, (_, index) => run(replicationSeed(seed, index)));
+}
 
 test("neighbouring seeds share no replication, and the first replication has the given seed", () => {
   const seedsOf = (seed: number) => replicate(1_000, seed, (each) => each);

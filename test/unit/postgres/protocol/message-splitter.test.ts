@@ -24,7 +24,7 @@ test("messages come out whole and in order, however the stream is divided", asyn
       }
       found.push(...(splitter.split(stream) ?? []));
       expect(found).toEqual(messages);
-      expect(splitter.pendingBytes).toBe(0);
+      expect(splitter.announcedBytes).toBe(0);
     }),
     300,
   );
@@ -34,8 +34,8 @@ test("a length below 4 is no message", () => {
   expect(new MessageSplitter().split(Buffer.from([81, 0, 0, 0, 3]))).toBeUndefined();
 });
 
-test("the bytes of a message that is not complete are known", () => {
+test("the length of a message that is not complete is known", () => {
   const splitter = new MessageSplitter();
   expect(splitter.split(Buffer.from([81, 0, 0, 0, 9, 1]))).toEqual([]);
-  expect(splitter.pendingBytes).toBe(6);
+  expect(splitter.announcedBytes).toBe(10);
 });

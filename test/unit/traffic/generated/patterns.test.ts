@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../../src/kernel/time.ts";
-import { readInto } from "../../../../src/traffic/generated/arrivals.ts";
 import type { PatternInput } from "../../../../src/traffic/generated/patterns.ts";
 import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../../support/traffic/arrivals.ts";
 
@@ -187,17 +186,4 @@ test("a daily rate is highest at its peak and lowest twelve hours later", () => 
   expect(low / peak).toBeLessThan(0.52);
   // Over a whole day the cosine integrates to 0, so the mean is the given rate.
   expect(taken.length).toBe(24 * 3_600 - 1);
-});
-
-test("columns hold the arrivals and the read returns their number", () => {
-  const columns = { at: new Float64Array(4), durationMs: new Float64Array(4) };
-  const arrivals = openArrivals(
-    { pattern: "constant", every: "1s", duration: "3ms" },
-    { until: NEW_YEAR + 6 * SECOND },
-  );
-  expect(readInto(columns, arrivals)).toBe(4);
-  expect([...columns.at]).toEqual([0, 1, 2, 3].map((second) => NEW_YEAR + second * SECOND));
-  expect([...columns.durationMs]).toEqual([3, 3, 3, 3]);
-  expect(readInto(columns, arrivals)).toBe(2);
-  expect(readInto(columns, arrivals)).toBe(0);
 });
