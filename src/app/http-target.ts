@@ -6,6 +6,7 @@ import type { SimTime } from "../kernel/time.ts";
 import type { Refusal } from "../platform/catalog/refusal-codes.ts";
 import type { Activity } from "../platform/model/activity.ts";
 import type { RecordedEvent } from "../platform/model/events.ts";
+import { DEFAULT_DURATIONS } from "../platform/model/world-settings.ts";
 import { findReachableCompute } from "../platform/rules/compute/decide-activity.ts";
 import { evolve } from "../platform/rules/evolve.ts";
 import { emptyWorld, type World } from "../platform/world/world.ts";
@@ -37,6 +38,15 @@ type ActivityResponse = {
 
 const ARRIVALS_PER_CALL = 5_000;
 const EVENTS_PER_CALL = 10_000;
+
+/** The option of `standin serve` for each setting of a scenario's world. */
+const OPTION_OF = {
+  profile: "--profile",
+  operations: "--operations",
+  durations: "--durations",
+  startDelay: "--start-delay",
+  limits: "limits",
+} as const;
 
 /**
  * Creates the world of the scenario in a running server, beside what it has. Its clock must be manual: the
@@ -250,15 +260,16 @@ class HttpTarget implements ScenarioTarget {
   }
 
   /** Settings that apply only when a world is created must be those of the scenario. */
-  #checkSettings({ profile, operations, start_delay, limits }: WorldDescription): void {
-    const { settings } = this.#world;
+  #checkSettings({ profile, operations, durations, start_delay, limits }: WorldDescription): void {
+    const settings = { durations: DEFAULT_DURATIONS, ...this.#world.settings };
     const expected = {
       profile,
       operations,
+      durations,
       startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay),
       limits,
     };
-    for (const key of ["profile", "operations", "startDelay", "limits"] as const) {
+    for (const key of Object.keys(OPTION_OF) as (keyof typeof OPTION_OF)[]) {
       if (JSON.stringify(expected[key]) === JSON.stringify(settings[key])) continue;
       const format = (value: unknown) =>
         value === undefined
@@ -267,7 +278,7 @@ class HttpTarget implements ScenarioTarget {
             ? formatDistribution(value as DurationDistribution)
             : JSON.stringify(value);
       throw new CannotRunError(
-        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, but ${this.#connection.base} has ${format(settings[key])}`,
+        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, but ${this.#connection.base} has ${format(settings[key])}; start the server with the same ${OPTION_OF[key]}`,
       );
     }
   }

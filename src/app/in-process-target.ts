@@ -109,7 +109,7 @@ class InProcessTarget implements ServedTarget {
   }
 
   async open(): Promise<void> {
-    const { seed, start, profile, plan, operations, start_delay, limits } = this.#description;
+    const { seed, start, profile, plan, operations, durations, start_delay, limits } = this.#description;
     const bugs: unknown[] = [];
     this.#directory = this.#data === undefined ? undefined : new DataDirectory(this.#data, MIGRATIONS_FOLDER);
     const file = seedFileOf(this.#description);
@@ -126,7 +126,7 @@ class InProcessTarget implements ServedTarget {
         ? { clock: MANUAL, ...hooks }
         : {
             ...hooks,
-            ...{ seed, profile, plan, operations, startAt: start, planLimits: limits },
+            ...{ seed, profile, plan, operations, durations, startAt: start, planLimits: limits },
             startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay),
             clock: MANUAL,
             populate: (target) => applySeedFile(file, target),

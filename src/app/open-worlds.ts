@@ -5,7 +5,11 @@ import { omitUndefined } from "../kernel/omit-undefined.ts";
 import type { SimTime } from "../kernel/time.ts";
 import { DEFAULT_PROFILE, type ProfileName } from "../platform/catalog/defaults-and-limits.ts";
 import type { LimitSettings, PlanName } from "../platform/catalog/plan.ts";
-import type { SettingsChanges, WorldSettings } from "../platform/model/world-settings.ts";
+import {
+  DEFAULT_DURATIONS,
+  type SettingsChanges,
+  type WorldSettings,
+} from "../platform/model/world-settings.ts";
 import { findApiKeyByHash, isRevokedHash } from "../platform/rules/account/decide-api-key.ts";
 import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
 import { profileOfWorld } from "../platform/world/world.ts";
@@ -33,6 +37,8 @@ type WorldOptions = {
   readonly clock?: ClockSetting | undefined;
   readonly operations?: WorldSettings["operations"] | undefined;
   readonly locks?: WorldSettings["locks"] | undefined;
+  /** Default of a new world: `varied`. */
+  readonly durations?: WorldSettings["durations"] | undefined;
   readonly startDelay?: DurationDistribution | "profile" | undefined;
   /** Override the limits of the plan. */
   readonly planLimits?: PlanLimitOverrides | undefined;
@@ -163,6 +169,7 @@ function createOrConfigureWorld(
         profile: options.profile ?? DEFAULT_PROFILE,
         plan: options.plan ?? "paid",
         operations: options.operations ?? "timed",
+        durations: options.durations ?? "varied",
         startAt: options.startAt ?? transaction.now,
         ...omitUndefined({
           locks,
@@ -212,14 +219,17 @@ function checkCreationOptions(settings: WorldSettings, options: WorldOptions): v
 /** The settings that these options change; `null` restores the default. */
 function settingsChanges(
   settings: Partial<WorldSettings>,
-  { operations, locks, startDelay, planLimits }: WorldOptions,
+  { operations, locks, durations, startDelay, planLimits }: WorldOptions,
 ): SettingsChanges {
   const limits = Object.entries({ ...settings.limits, ...planLimits }).filter(
     ([, limit]) => limit !== "plan",
   );
+  // A world that does not state its durations is not changed by an option that states them.
+  const isCurrent = durations === undefined || durations === (settings.durations ?? DEFAULT_DURATIONS);
   const effective = {
     operations: operations ?? settings.operations,
     locks: locks ?? settings.locks,
+    durations: isCurrent ? settings.durations : durations,
     startDelay: startDelay === "profile" ? undefined : (startDelay ?? settings.startDelay),
     limits: limits.length === 0 ? undefined : Object.fromEntries(limits),
   };

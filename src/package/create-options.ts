@@ -15,6 +15,11 @@ export type StandinOptions = {
   /** Whether an operation locks what it works on or its whole project. */
   readonly locks?: "narrow" | "project";
   /**
+   * Whether the duration of an operation is drawn from a distribution, by the seed, or always the same. Default
+   * for a new world: `varied`.
+   */
+  readonly durations?: "varied" | "constant";
+  /**
    * Time that a suspended compute needs to start: `3s`, `1s..5s` or `3s~0.5`. `profile` restores the
    * profile's value.
    */

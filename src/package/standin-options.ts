@@ -21,6 +21,7 @@ const options = z.strictObject({
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
   locks: z.enum(["narrow", "project"]).optional(),
+  durations: z.enum(["varied", "constant"]).optional(),
   startDelay: z
     .union([z.literal("profile"), parsedText(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)])
     .optional(),

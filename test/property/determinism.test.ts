@@ -14,10 +14,10 @@ import { expectHolds } from "../support/properties/properties.ts";
 
 const sequences = commandSequences({ keys: false });
 
-/** Start delays are drawn, so that each of these worlds depends on its seed. */
+/** Durations are drawn, so that each of these worlds depends on its seed. */
 const OPTIONS = {
   seed: 7,
-  startDelay: { kind: "lognormal", medianMs: 900, sigma: 1, maxMs: 9_000 },
+  durations: "varied",
 } as const;
 
 /** The journal of a world after these commands, and the requests that they sent. */

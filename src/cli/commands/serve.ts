@@ -9,9 +9,10 @@ The options of new worlds (--start-at, --seed, --profile, --plan, --host-domain)
 apply only when the world is created. On later starts omit them; a different
 value is an error.
 
---clock, --operations, --locks, --start-delay and the --…-limit options are
-stored with the world and may change at every start. Omit them to keep the stored
-value. The values profile and plan remove an override.
+--clock, --operations, --locks, --durations, --start-delay and the --…-limit options
+are stored with the world and may change at every start. Omit them to keep the stored
+value. The values profile and plan remove an override. Worlds of earlier releases have
+constant durations.
 
 A start delay of 1s..5s is uniform; 3s~0.5 is log-normal with a median of 3 s and
 a sigma of 0.5.
@@ -24,6 +25,7 @@ Examples:
   $ standin serve --clock manual --seed 7 --start-at 2026-01-01T00:00:00Z
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
   $ standin serve --clock 60x --operations immediate
+  $ standin serve --clock manual --seed 7 --durations constant
   $ standin serve --backup-every 1h --keep-backups 48`;
 
 export function serveCommand(): Command {

@@ -14,6 +14,8 @@ export type WorldSettings = {
   readonly operations: "timed" | "immediate";
   /** What operations lock. Absent in worlds of early releases, which then have the default, `narrow`. */
   readonly locks?: LockScope;
+  /** How long operations take. Absent in worlds of releases up to 0.4: `DEFAULT_DURATIONS`. */
+  readonly durations?: DurationKind;
   /** Overrides the profile's start delay. */
   readonly startDelay?: DurationDistribution;
   /** The domain of the hosts of computes, instead of `HOST_DOMAIN`. */
@@ -34,9 +36,15 @@ export type WorldSettings = {
 /** `narrow`: an operation locks what it works on. `project`: every operation locks its whole project. */
 type LockScope = "narrow" | "project";
 
+/** `constant`: each operation takes the same time. `varied`: its duration is drawn from a distribution. */
+export type DurationKind = "constant" | "varied";
+
+/** The kind of a world that does not state it: those of early releases had no other. */
+export const DEFAULT_DURATIONS: DurationKind = "constant";
+
 /** `null` removes an override: the value of the profile or the plan applies again. */
 export type SettingsChanges = Partial<
-  Pick<WorldSettings, "operations" | "locks" | "seed" | "hourlyUsage" | "loadAverage">
+  Pick<WorldSettings, "operations" | "locks" | "durations" | "seed" | "hourlyUsage" | "loadAverage">
 > & {
   readonly startDelay?: DurationDistribution | null;
   readonly limits?: LimitSettings | null;

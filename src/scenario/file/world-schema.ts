@@ -140,6 +140,15 @@ export const world = strictObject({
     .meta(
       documented("timed: operations take time; immediate: they finish at once (default: timed)", "immediate"),
     ),
+  durations: z
+    .enum(["constant", "varied"])
+    .default("constant")
+    .meta(
+      documented(
+        "constant: each operation always takes the same time; varied: drawn from a distribution by the seed (default: constant)",
+        "varied",
+      ),
+    ),
   start_delay: z
     .string()
     .refine((text) => parseDistribution(text) !== undefined, DISTRIBUTION_RULE)

@@ -1,9 +1,12 @@
 import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/rules/compute/autosuspend.ts";
+import {
+  type DurationSettings,
+  durationOfOperation,
+} from "../../platform/rules/operation/operation-duration.ts";
 import type { KnownCompute } from "../trace/world-traffic.ts";
 import { plural } from "../units/number-format.ts";
-import { NO_LATENCY } from "../units/start-latency.ts";
 import { DEFAULTS, type WorldDefaults } from "./question.ts";
 
 /** The note for a world whose journal no longer begins with its first event. */
@@ -16,10 +19,11 @@ export const HISTORY_TRUNCATED =
  * traffic, in their order.
  */
 export function worldDefaults(
-  { profile: name, startDelay, operations }: Pick<WorldSettings, "profile" | "startDelay" | "operations">,
+  settings: Pick<WorldSettings, "profile"> & DurationSettings,
   computes: readonly Omit<KnownCompute, "projectId" | "branchId">[],
   names: readonly string[],
 ): { readonly setting: WorldDefaults; readonly notes: readonly string[] } {
+  const { profile: name } = settings;
   const profile = PROFILES[name];
   const byId = new Map(computes.map((compute) => [compute.id, compute]));
   const known = names.map((id) => byId.get(id));
@@ -30,7 +34,7 @@ export function worldDefaults(
   return {
     setting: {
       profile: name,
-      latency: operations === "immediate" ? NO_LATENCY : (startDelay ?? profile.durations.start_compute),
+      latency: durationOfOperation("start_compute", settings, profile),
       delays: known.map((compute) =>
         compute === undefined || compute.suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT
           ? "preset"

@@ -40,7 +40,14 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
   recording?.doubleOpened(options as { seed?: number });
   const { world, worlds } = await openWorlds(
     options.storage ?? memoryStorage(journal && (() => journal)),
-    { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY, ...options },
+    {
+      seed: 1,
+      startAt: START,
+      clock: { mode: "manual", factor: 0 },
+      durations: "constant",
+      apiKey: API_KEY,
+      ...options,
+    },
     () => undefined,
   );
   const app = createApp({

@@ -8,10 +8,10 @@ import { type RecordedCall, recordCalls, replayCall } from "../double/call-log.t
 import { createDouble, type Double, type DoubleOptions } from "../double/double.ts";
 import { type CommandSequence, runCommands } from "./commands.ts";
 
-/** Start delays are drawn, so that each of these worlds depends on its seed. */
+/** Durations are drawn, so that each of these worlds depends on its seed. */
 export const RANDOM_STARTS = {
   seed: 7,
-  startDelay: { kind: "lognormal", medianMs: 900, sigma: 1, maxMs: 9_000 },
+  durations: "varied",
 } as const satisfies DoubleOptions;
 
 /** The requests of a random run, to be sent to other doubles with the same seed. */

@@ -134,7 +134,11 @@ function processesBelow(pid: number | undefined): string {
   }
 }
 
-/** The environment of the tests without any `STANDIN_` variable. */
+/**
+ * The environment of the tests without any `STANDIN_` variable, except that new worlds have constant durations,
+ * because tests compare instants.
+ */
 export function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_")));
+  const outside = Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_"));
+  return { ...Object.fromEntries(outside), STANDIN_DURATIONS: "constant" };
 }

@@ -14,6 +14,7 @@ type Settings = {
   readonly profile?: string;
   readonly plan?: string;
   readonly operations?: string;
+  readonly durations?: string;
 };
 
 const recordings = new AsyncLocalStorage<ScenarioRecording>();
@@ -43,9 +44,9 @@ export class ScenarioRecording {
   }
 
   /** A double was created. A second one is the first one, reopened from its file. */
-  doubleOpened({ seed = 1, profile, plan, operations }: Settings): void {
+  doubleOpened({ seed = 1, profile, plan, operations, durations }: Settings): void {
     if (this.#world !== undefined) this.#steps.push({ restart: true });
-    const given = Object.entries({ seed, profile, plan, operations }).filter(
+    const given = Object.entries({ seed, profile, plan, operations, durations }).filter(
       ([, value]) => value !== undefined,
     );
     this.#world ??= Object.fromEntries(given);

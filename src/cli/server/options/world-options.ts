@@ -56,6 +56,12 @@ export const WORLD_OPTIONS = [
     choices: ["narrow", "project"],
   },
   {
+    flags: "--durations <kind>",
+    description:
+      "whether the durations of operations are drawn from distributions or constant (default for a new world: varied)",
+    choices: ["varied", "constant"],
+  },
+  {
     flags: "--start-delay <duration>",
     description:
       "time that a compute needs to start: 3s, 1s..5s, 3s~0.5, or profile (default for a new world: profile)",

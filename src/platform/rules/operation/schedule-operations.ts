@@ -15,6 +15,7 @@ import {
 import { nextNumber, type World } from "../../world/world.ts";
 import type { FaultCounts } from "../fault/match-fault.ts";
 import { matchOperationFaults } from "../fault/operation-fault.ts";
+import { durationOfOperation } from "./operation-duration.ts";
 
 /**
  * The events that schedule operations, in order. An operation without conflicts runs at once; the others are
@@ -165,9 +166,7 @@ function drawOperationDuration(
   number: number,
   { random, profile }: Context,
 ): DurationMs {
-  if (world.settings.operations === "immediate") return 0;
-  const distribution =
-    (action === "start_compute" ? world.settings.startDelay : undefined) ?? profile.durations[action];
+  const distribution = durationOfOperation(action, world.settings, profile);
   return drawDuration(distribution, () => random.stream("operation-duration", number));
 }
 

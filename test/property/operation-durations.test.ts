@@ -1,0 +1,143 @@
+import jStat from "jstat";
+import { describe, expect, test } from "vitest";
+import { type DurationDistribution, drawDuration } from "../../src/kernel/distribution.ts";
+import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
+import { OPERATION_ACTIONS, type OperationAction } from "../../src/platform/catalog/operation-actions.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
+import { createBranch } from "../support/double/compute.ts";
+import { createDouble, createProject, type Double } from "../support/double/double.ts";
+import { createFileDouble } from "../support/double/file-double.ts";
+
+const DRAWS = 10_000;
+/** The Kolmogorov-Smirnov statistic that 10,000 draws of the same distribution exceed in 1 of 1,000 cases. */
+const KS_LIMIT = 1.95 / Math.sqrt(DRAWS);
+
+type Lognormal = Extract<DurationDistribution, { readonly kind: "lognormal" }>;
+
+/** Every varied duration of the catalog. */
+const VARIED = Object.values(PROFILES).flatMap(({ name, variedDurations }) =>
+  OPERATION_ACTIONS.map((action) => [name, action, variedDurations[action]] as const),
+);
+
+/** In ascending order. */
+function draws(distribution: DurationDistribution, seed: number): readonly number[] {
+  const random = randomFrom(seed);
+  return Array.from({ length: DRAWS }, (_, number) =>
+    drawDuration(distribution, () => random.stream("operation-duration", number)),
+  ).toSorted((one, other) => one - other);
+}
+
+function lognormal(distribution: DurationDistribution): Lognormal {
+  if (distribution.kind !== "lognormal") throw new Error(`a ${distribution.kind} duration does not vary`);
+  return distribution;
+}
+
+describe.each(VARIED)("in the profile of %s, the durations of %s", (_, action, distribution) => {
+  const { medianMs, sigma, maxMs } = lognormal(distribution);
+  const sorted = draws(distribution, 20_260_101 + OPERATION_ACTIONS.indexOf(action));
+
+  test("are distributed as the catalog says", () => {
+    // Draws are whole milliseconds: k is every value from k - 0.5 to k + 0.5.
+    const cdf = (ms: number) => jStat.normal.cdf(Math.log(ms + 0.5), Math.log(medianMs), sigma);
+    const distance = Math.max(
+      ...sorted.map((ms, index) => {
+        const isLastOfItsValue = sorted[index + 1] !== ms;
+        return isLastOfItsValue ? Math.abs((index + 1) / DRAWS - cdf(ms)) : 0;
+      }),
+    );
+    expect(distance).toBeLessThan(KS_LIMIT);
+  });
+
+  test("have the mean, the median and the 99th percentile of the catalog, and stay below its limit", () => {
+    const p99 = medianMs * Math.exp(sigma * jStat.normal.inv(0.99, 0, 1));
+    const mean = medianMs * Math.exp(sigma ** 2 / 2);
+    expect((sorted[DRAWS / 2] ?? 0) / medianMs).toBeCloseTo(1, 1);
+    expect((sorted[DRAWS * 0.99] ?? 0) / p99).toBeGreaterThan(0.85);
+    expect((sorted[DRAWS * 0.99] ?? 0) / p99).toBeLessThan(1.15);
+    expect(sorted.reduce((sum, ms) => sum + ms, 0) / DRAWS / mean).toBeCloseTo(1, 1);
+    expect(sorted[0]).toBeGreaterThan(0);
+    expect(sorted.at(-1)).toBeLessThanOrEqual(maxMs);
+  });
+});
+
+/** The action and the duration of each operation that an hour of API calls and queries schedules, in order. */
+async function operationsOfAnHour(
+  double: Double,
+): Promise<readonly (readonly [action: OperationAction, ms: number])[]> {
+  const { projectId, endpointId, path } = await createProject(double);
+  await double.advance("5m");
+  for (let round = 0; round < 8; round += 1) {
+    await createBranch(double, projectId, [{ type: "read_write" }]);
+    await double.sim("POST", "/activity", { endpoint_id: endpointId, kind: "query" });
+    await double.advance("1m");
+    await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 1 + (round % 3) } });
+    await double.advance("1m");
+    await double.api("POST", `${path}/suspend`);
+    await double.advance("5m");
+  }
+  const { events } = (await double.sim("GET", "/events?limit=10000")).body;
+  return (events as readonly RecordedScheduling[]).flatMap(({ type, operation }) =>
+    type === "OperationScheduled" ? [[operation.action, operation.duration_ms] as const] : [],
+  );
+}
+
+type RecordedScheduling = {
+  readonly type: string;
+  readonly operation: { readonly action: OperationAction; readonly duration_ms: number };
+};
+
+test("a world with varied durations draws each from its action's distribution, by seed and number", async () => {
+  const seed = 4711;
+  const operations = await operationsOfAnHour(await createDouble({ seed, durations: "varied" }));
+  const random = randomFrom(seed);
+  const expected = operations.map(([action], index) => [
+    action,
+    drawDuration(PROFILES["2024"].variedDurations[action], () =>
+      random.stream("operation-duration", index + 1),
+    ),
+  ]);
+  const recorded = operations.map(([action, ms], index) => [action, ms === 0 ? 0 : expected[index]?.[1]]);
+  expect(operations).toEqual(recorded);
+  for (const action of ["create_branch", "start_compute", "apply_config", "suspend_compute"] as const) {
+    const different = new Set(operations.filter(([of, ms]) => of === action && ms > 0).map(([, ms]) => ms));
+    expect(different.size, action).toBeGreaterThan(3);
+  }
+});
+
+test("worlds with varied durations are the same for the same seed, and differ for another one", async () => {
+  const [one, same, other] = await Promise.all(
+    [1, 1, 2].map(
+      async (seed) => await operationsOfAnHour(await createDouble({ seed, durations: "varied" })),
+    ),
+  );
+  expect(same).toEqual(one);
+  expect(other).not.toEqual(one);
+});
+
+test("a reopened world continues with the durations that it would have drawn", async () => {
+  const stored = await createFileDouble({ seed: 9, durations: "varied" });
+  try {
+    const inMemory = await createDouble({ seed: 9, durations: "varied" });
+    const before = await operationsOfAnHour(stored.double());
+    await stored.reopen();
+    expect((await stored.double().sim("GET", "/state")).body.world).toMatchObject({ durations: "varied" });
+    const after = await operationsOfAnHour(stored.double());
+    const [firstHour, secondHour] = [await operationsOfAnHour(inMemory), await operationsOfAnHour(inMemory)];
+    expect(before).toEqual(firstHour);
+    expect(after).toEqual(secondHour);
+  } finally {
+    await stored.end();
+  }
+});
+
+test("constant durations are those of earlier releases: 1 s each, and 3 s or 500 ms for a start", async () => {
+  for (const [profile, startMs] of [
+    ["2024", 3_000],
+    ["2026", 500],
+  ] as const) {
+    const operations = await operationsOfAnHour(await createDouble({ profile, durations: "constant" }));
+    expect(operations.length).toBeGreaterThan(20);
+    for (const [action, ms] of operations)
+      expect([0, action === "start_compute" ? startMs : 1_000], action).toContain(ms);
+  }
+});
