@@ -12,8 +12,11 @@ export type StandinOptions = {
   readonly plan?: "paid" | "free";
   /** Whether operations take time. */
   readonly operations?: "timed" | "immediate";
-  /** Whether an operation locks what it works on or its whole project. */
-  readonly locks?: "narrow" | "project";
+  /**
+   * What an operation locks: what it works on, the same but with branches of one parent created in parallel, or
+   * its whole project.
+   */
+  readonly locks?: "narrow" | "parallel-branches" | "project";
   /**
    * Whether the duration of an operation is drawn from a distribution, by the seed, or always the same. Default
    * for a new world: `varied`.

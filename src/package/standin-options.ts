@@ -20,7 +20,7 @@ const options = z.strictObject({
   profile: z.enum(["2024", "2026"]).optional(),
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
-  locks: z.enum(["narrow", "project"]).optional(),
+  locks: z.enum(["narrow", "parallel-branches", "project"]).optional(),
   durations: z.enum(["varied", "constant"]).optional(),
   startDelay: z
     .union([z.literal("profile"), parsedText(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)])

@@ -1,4 +1,5 @@
 import { describe, test } from "vitest";
+import type { LockScope } from "../../src/platform/model/world-settings.ts";
 import {
   createDev,
   createOther,
@@ -11,7 +12,7 @@ import {
 import { after, type CommandOf, given, HOUR, SECOND, type Step } from "../support/rules/rules.ts";
 
 // "br-main" with its primary "ep-main" and its replica "ep-replica", and its child "br-dev" with "ep-dev".
-function ready(locks?: "narrow" | "project"): Step {
+function ready(locks?: LockScope): Step {
   const settings = locks === undefined ? {} : { locks };
   return [
     worldWithBranch({ computes: [{ id: "ep-dev", computeType: "read_write", options: {} }] }, settings),
@@ -122,6 +123,44 @@ describe.each(Object.keys(RUNNING) as (keyof typeof RUNNING)[])("while %s runs",
       else call.thenRefused("OPERATIONS_IN_PROGRESS");
     },
   );
+});
+
+describe("while a branch is created with locks of parallel branches", () => {
+  const creating = [ready("parallel-branches"), RUNNING["the creation of a branch"]] as const;
+  test("another branch of the same parent can be created", () => {
+    given(...creating)
+      .when(CALLS["create a branch"])
+      .thenAccepted();
+  });
+
+  test("everything else is locked as with narrow locks", () => {
+    for (const name of LOCKED["the creation of a branch"].filter((call) => call !== "create a branch"))
+      given(...creating)
+        .when(CALLS[name])
+        .thenRefused("OPERATIONS_IN_PROGRESS");
+  });
+
+  test("the new branch is no parent until it exists", () => {
+    given(...creating)
+      .when({ ...createDev, id: "br-grandchild", name: "grandchild", parentId: "br-new" })
+      .thenRefused("OPERATIONS_IN_PROGRESS");
+  });
+
+  test("a change of a role still keeps its branch from becoming a parent", () => {
+    given(ready("parallel-branches"), RUNNING["the change of a role"])
+      .when(CALLS["create a branch"])
+      .thenRefused("OPERATIONS_IN_PROGRESS");
+  });
+
+  test("a branch that is being restored is no parent, but the one that it is restored from is", () => {
+    const restoring = [ready("parallel-branches"), RUNNING["the restore of the branch"]] as const;
+    given(...restoring)
+      .when({ ...createDev, id: "br-grandchild", name: "grandchild", parentId: "br-dev" })
+      .thenRefused("OPERATIONS_IN_PROGRESS");
+    given(...restoring)
+      .when(CALLS["create a branch"])
+      .thenAccepted();
+  });
 });
 
 const restartMain: CommandOf<"RestartCompute"> = { type: "RestartCompute", ...MAIN_COMPUTE };

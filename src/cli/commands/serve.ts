@@ -26,6 +26,7 @@ Examples:
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
   $ standin serve --clock 60x --operations immediate
   $ standin serve --clock manual --seed 7 --durations constant
+  $ standin serve --locks parallel-branches        # one branch per test file, in parallel
   $ standin serve --backup-every 1h --keep-backups 48`;
 
 export function serveCommand(): Command {

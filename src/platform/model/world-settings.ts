@@ -33,8 +33,11 @@ export type WorldSettings = {
   readonly startAt: SimTime;
 };
 
-/** `narrow`: an operation locks what it works on. `project`: every operation locks its whole project. */
-type LockScope = "narrow" | "project";
+/**
+ * `narrow`: an operation locks what it works on. `parallel-branches`: as `narrow`, and the branches of one
+ * parent can be created at the same time. `project`: every operation locks its whole project.
+ */
+export type LockScope = "narrow" | "parallel-branches" | "project";
 
 /** `constant`: each operation takes the same time. `varied`: its duration is drawn from a distribution. */
 export type DurationKind = "constant" | "varied";

@@ -130,6 +130,36 @@ test("operations of one project do not make another one busy", async () => {
   expect(other.status).toBe(201);
 });
 
+test.each([
+  ["narrow", [201, 423, 423, 423, 423]],
+  ["parallel-branches", [201, 201, 201, 201, 201]],
+  ["project", [201, 423, 423, 423, 423]],
+] as const)("with locks %s, five branches of one parent at once are answered %j", async (locks, expected) => {
+  const double = await createDouble({ locks });
+  const { projectId } = await createProject(double);
+  const create = (name: string) =>
+    double.api("POST", `/projects/${projectId}/branches`, {
+      branch: { name },
+      endpoints: [{ type: "read_write" }],
+    });
+  const names = ["one", "two", "three", "four", "five"];
+  const answers = await Promise.all(names.map(create));
+  expect(answers.map(({ status }) => status)).toEqual(expected);
+  await double.advance("10s");
+  // Whoever retries gets through.
+  for (const [index, { status }] of answers.entries()) {
+    if (status === 201) continue;
+    expect((await create(names[index] ?? "")).status).toBe(201);
+    await double.advance("10s");
+  }
+  const { branches } = (await double.api("GET", `/projects/${projectId}/branches`)).body;
+  expect(branches).toHaveLength(6);
+  expect(new Set(branches.map(({ current_state }: { current_state: string }) => current_state))).toEqual(
+    new Set(["ready"]),
+  );
+  expect((await double.sim("GET", "/invariants")).body.ok).toBe(true);
+});
+
 test("a start by activity locks its compute only", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);

@@ -52,8 +52,8 @@ export const WORLD_OPTIONS = [
   {
     flags: "--locks <scope>",
     description:
-      "whether an operation locks what it works on or its whole project (default for a new world: narrow)",
-    choices: ["narrow", "project"],
+      "what an operation locks: what it works on, the same but with branches of one parent created in parallel, or its whole project (default for a new world: narrow)",
+    choices: ["narrow", "parallel-branches", "project"],
   },
   {
     flags: "--durations <kind>",

@@ -89,7 +89,7 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   const locked =
     command.queue === true
       ? undefined
-      : refuseWhileLocked(world, project.value.id, { branchIds: [parent.value.id] });
+      : refuseWhileLocked(world, project.value.id, { parentId: parent.value.id });
   if (locked !== undefined) return { ok: false, refusal: locked };
   const requests: OperationRequest[] = [
     { action: "create_branch", branchId: branch.id },

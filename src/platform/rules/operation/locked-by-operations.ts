@@ -7,7 +7,12 @@ import { unfinishedOperations } from "./schedule-operations.ts";
 /** What a call touches: a whole project, or branches and computes of it. */
 export type Touched =
   | "project"
-  | { readonly branchIds?: readonly string[]; readonly endpointIds?: readonly string[] };
+  | {
+      readonly branchIds?: readonly string[];
+      readonly endpointIds?: readonly string[];
+      /** The parent of a branch that the call creates. */
+      readonly parentId?: string;
+    };
 
 /** C, D: public clients retry on exactly this message. */
 export function refuseConflicts(): Refusal {
@@ -27,8 +32,9 @@ export function refuseWhileLocked(world: World, projectId: string, touched: Touc
 
 /**
  * Whether an unfinished operation of a project locks what a call touches. D: the message says "conflicting",
- * so an operation locks what it works on; A: which objects those are. In worlds with `locks: "project"`,
- * every operation locks its project.
+ * so an operation locks what it works on; A: which objects those are. C: a client that creates branches of one
+ * parent in parallel, one for each test file, retries its 423. In worlds with `locks: "project"`, every
+ * operation locks its project.
  */
 export function locks(world: World, operation: Operation, touched: Touched): boolean {
   if (world.settings.locks === "project") return true;
@@ -36,14 +42,19 @@ export function locks(world: World, operation: Operation, touched: Touched): boo
   // A: a start that traffic caused locks its compute only.
   if (touched === "project") return operation.cause !== "activity";
   if (branchId === undefined) return true;
-  const { branchIds = [], endpointIds = [] } = touched;
+  const { branchIds = [], endpointIds = [], parentId } = touched;
   if (endpointId !== undefined)
     return (
-      endpointIds.includes(endpointId) || (configuresBranch(world, operation) && branchIds.includes(branchId))
+      endpointIds.includes(endpointId) ||
+      (configuresBranch(world, operation) && (branchIds.includes(branchId) || parentId === branchId))
     );
-  if (branchIds.includes(branchId)) return true;
-  const parentId = operation.action === "create_branch" ? world.branches.get(branchId)?.parentId : undefined;
-  if (parentId !== undefined && branchIds.includes(parentId)) return true;
+  if (branchIds.includes(branchId) || parentId === branchId) return true;
+  const parentOfNew =
+    operation.action === "create_branch" ? world.branches.get(branchId)?.parentId : undefined;
+  if (parentOfNew !== undefined) {
+    if (branchIds.includes(parentOfNew)) return true;
+    if (parentId === parentOfNew && world.settings.locks !== "parallel-branches") return true;
+  }
   return computesOnBranch(world, branchId).some(({ id }) => endpointIds.includes(id));
 }
 
