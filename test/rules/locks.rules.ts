@@ -9,7 +9,7 @@ import {
   SHOP,
   worldWithBranch,
 } from "../support/rules/rule-worlds.ts";
-import { after, type CommandOf, given, HOUR, SECOND, type Step } from "../support/rules/rules.ts";
+import { after, type CommandOf, given, HOUR, queued, SECOND, type Step } from "../support/rules/rules.ts";
 
 // "br-main" with its primary "ep-main" and its replica "ep-replica", and its child "br-dev" with "ep-dev".
 function ready(locks?: LockScope): Step {
@@ -97,7 +97,7 @@ const LOCKED: Readonly<Record<keyof typeof RUNNING, readonly (keyof typeof CALLS
     "delete the child",
   ],
   "the deletion of the child branch": [],
-  "a start that a client caused": ["create a role on the branch", "restart the primary compute"],
+  "a start that a client caused": ["restart the primary compute"],
 };
 /** The child is deleted: calls that name it are refused because it does not exist. */
 const GONE: readonly string[] = [
@@ -182,6 +182,34 @@ test("locks that are configured later apply to the operations that run", () => {
   given(ready("project"), restartMain, { type: "ConfigureWorld", settings: { locks: "narrow" } })
     .when({ type: "DeleteBranch", ...DEV })
     .thenAccepted();
+});
+
+describe("while a compute starts because a client connected", () => {
+  const starting = [ready(), RUNNING["a start that a client caused"]] as const;
+
+  test("a call that starts it has nothing to do", () => {
+    given(...starting)
+      .when({ type: "StartCompute", ...MAIN_COMPUTE })
+      .then([]);
+  });
+
+  test("a change of a role is applied after the start", () => {
+    given(...starting)
+      .when({ type: "CreateRole", ...MAIN, name: "app" })
+      .then([{ type: "RoleCreated" }, queued("apply_config")]);
+  });
+
+  test("a change of a role is refused if a call waits for the start", () => {
+    given(...starting, { type: "CreateRole", ...MAIN, name: "app" })
+      .when({ type: "CreateRole", ...MAIN, name: "other" })
+      .thenRefused("OPERATIONS_IN_PROGRESS");
+  });
+
+  test("a start that a call has caused is not repeated, but refused", () => {
+    given(ready(), idleMain, { type: "StartCompute", ...MAIN_COMPUTE })
+      .when({ type: "StartCompute", ...MAIN_COMPUTE })
+      .thenRefused("OPERATIONS_IN_PROGRESS");
+  });
 });
 
 describe("a transfer of the project", () => {

@@ -18,6 +18,7 @@ import { findBranchFor, primaryComputeOf } from "../../world/lookup.ts";
 import { nextNumber, type World } from "../../world/world.ts";
 import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
+import { isStartedByTraffic } from "../operation/start-by-traffic.ts";
 import { refuseOverQuota } from "../usage/quota.ts";
 
 export const roleDeciders = {
@@ -98,7 +99,7 @@ function decideResetRolePassword(
 
 /**
  * A change of a branch's content: rejected while the branch or its primary compute is locked, and applied through its primary
- * compute.
+ * compute. A: it starts an idle compute itself, so it does not conflict with a start that traffic has caused.
  */
 export function decideContentChange(
   world: World,
@@ -111,9 +112,10 @@ export function decideContentChange(
   const event = change(branch.value);
   if (!event.ok) return event;
   const primary = primaryComputeOf(world, branch.value.id);
+  const isTouched = primary !== undefined && !isStartedByTraffic(world, primary);
   const locked = refuseWhileLocked(world, command.projectId, {
     branchIds: [branch.value.id],
-    endpointIds: primary === undefined ? [] : [primary.id],
+    endpointIds: isTouched ? [primary.id] : [],
   });
   if (locked !== undefined) return { ok: false, refusal: locked };
   return accept([
@@ -137,7 +139,9 @@ function applyRequests(world: World, branch: Branch, { now }: Context): Operatio
     return [];
   const target = { branchId: branch.id, endpointId: compute.id };
   const start: OperationRequest[] =
-    compute.phase.state === "active" ? [] : [{ action: "start_compute", ...target }];
+    compute.phase.state === "active" || isStartedByTraffic(world, compute)
+      ? []
+      : [{ action: "start_compute", ...target }];
   return [...start, { action: "apply_config", ...target }];
 }
 

@@ -14,6 +14,7 @@ import { findCompute } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
 import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
+import { isStartedByTraffic } from "../operation/start-by-traffic.ts";
 import { refuseOverQuota } from "../usage/quota.ts";
 
 export const computeLifecycleDeciders = {
@@ -22,10 +23,12 @@ export const computeLifecycleDeciders = {
   RestartCompute: decideRestartCompute,
 } satisfies Deciders<ComputeLifecycleCommand>;
 
-/** A: no operations if the compute is already active. */
+/** A: no operations if the compute is already active, or if traffic already starts it. */
 function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
-    compute.phase.state === "active" ? [] : [{ action: "start_compute" }],
+    compute.phase.state === "active" || isStartedByTraffic(world, compute)
+      ? []
+      : [{ action: "start_compute" }],
   );
 }
 
