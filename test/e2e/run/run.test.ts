@@ -475,7 +475,10 @@ test("what a running server cannot do exits with 2 and the reason", async () => 
     ),
   ).toContain("the closed-loop source pool reacts within an instant, which is not possible over HTTP");
   expect(await reasonOf(plain('world: { profile: "2026", projects: { shop: {} } }', "length: 1m"))).toMatch(
-    /world\.profile: the scenario wants "2026", but .* has "2024"/,
+    /world\.profile: the scenario wants "2026", but .* has "2024"; start the server with the same --profile/,
+  );
+  expect(await reasonOf(plain("world: { durations: varied, projects: { shop: {} } }", "length: 1m"))).toMatch(
+    /world\.durations: the scenario wants "varied", but .* has "constant"; start the server with the same --durations/,
   );
   expect(await reasonOf(plain("length: 1m"), "http://127.0.0.1:1")).toContain(
     "no answer from http://127.0.0.1:1",

@@ -326,3 +326,23 @@ test("a body can have instants relative to the clock; a wrong offset is an error
     "{{now+soon}}: must have a duration after the sign, such as {{now+24h}}",
   );
 });
+
+test("a scenario has constant durations unless it says otherwise; varied ones depend on the seed only", async () => {
+  const waitOf = async (world: string) => {
+    const text = `version: 1
+world: { ${world} projects: { shop: {} } }
+steps:
+  - { at: 10m, activity: { to: shop/main, outcome: waits } }
+expect:
+  - { wait_max: { min: 1ms } }
+`;
+    const [verdict] = await runScenarioText(text);
+    return verdict?.measures["wait_max"];
+  };
+  expect(await waitOf("")).toBe(3_000);
+  expect(await waitOf("durations: constant,")).toBe(3_000);
+  const varied = await waitOf("durations: varied,");
+  expect(varied).not.toBe(3_000);
+  expect(await waitOf("durations: varied,")).toBe(varied);
+  expect(await waitOf("seed: 2, durations: varied,")).not.toBe(varied);
+});

@@ -98,6 +98,11 @@ test("a world's starts take its start delay, or no time if its operations are im
     kind: "fixed",
     ms: 0,
   });
+  const { durations, variedDurations } = PROFILES["2024"];
+  expect(latency({ ...SETTINGS, durations: "varied" })).toEqual(variedDurations.start_compute);
+  expect(latency({ ...SETTINGS, durations: "varied", startDelay: own })).toEqual(own);
+  for (const settings of [SETTINGS, { ...SETTINGS, durations: "constant" } as const])
+    expect(latency(settings)).toEqual(durations.start_compute);
 });
 
 test("an autoscaling compute counts with its mean size as metered, an unknown one has the default delay, and notes say so", () => {
