@@ -108,3 +108,31 @@ test("an error names the missing option, the unknown branch, or the directory wi
     "postgres: must be true, false, or { engineBin: <directory> }",
   );
 });
+
+test("branches of one parent that are created in parallel have its data, each its own", async () => {
+  const sim = await create({ operations: "timed", locks: "parallel-branches" });
+  const { projectId } = await createProject(sim);
+  await sim.advance("1m");
+  const parent = await connectTo(await sim.connectionUri({ branch: "main" }));
+  await parent.query("create table items as select 'of the parent' as name");
+  const names = ["one", "two", "three", "four", "five"];
+  await Promise.all(
+    names.map((name) =>
+      post(sim, `/projects/${projectId}/branches`, {
+        branch: { name },
+        endpoints: [{ type: "read_write" }],
+      }),
+    ),
+  );
+  await sim.advance("1m");
+  const clients = await Promise.all(
+    names.map(async (branch) => connectTo(await sim.connectionUri({ branch }))),
+  );
+  await Promise.all(
+    clients.map((client, index) => client.query("insert into items values ($1)", [names[index]])),
+  );
+  const rows = await Promise.all(
+    clients.map(async (client) => (await client.query("select name from items")).rows),
+  );
+  expect(rows).toEqual(names.map((name) => [{ name: "of the parent" }, { name }]));
+});
