@@ -1,7 +1,8 @@
 import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../src/kernel/time.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import type { ComputeArrivals, Period } from "../../src/traffic/recorded/trace/trace.ts";
-import { tooLittleReasons } from "../../src/whatif/choice/decision.ts";
+import { bestOf, tooLittleReasons } from "../../src/whatif/choice/decision.ts";
+import { stretched } from "../../src/whatif/choice/robust-delay.ts";
 import {
   billOf,
   type Costs,
@@ -9,8 +10,9 @@ import {
   startWorthS,
   weightedCostMs,
 } from "../../src/whatif/gap-curve/costs.ts";
-import { pointOf, type SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
-import { bestDelayOf, SHORTEST_DELAY_S } from "../../src/whatif/gap-curve/optimum.ts";
+import { curveOf, pointOf, type SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
+import { SHORTEST_DELAY_S } from "../../src/whatif/gap-curve/optimum.ts";
+import { ALL_DELAYS } from "../../src/whatif/gap-curve/settable-delays.ts";
 import { DayStatistics } from "../../src/whatif/held-out/day-statistics.ts";
 import type { HeldOutSummary } from "../../src/whatif/held-out/held-out-summary.ts";
 import type { ChangeMargins, FigureMargins } from "../../src/whatif/held-out/margins.ts";
@@ -70,7 +72,7 @@ export type RecordedAnswer = {
   readonly current: FigureMargins;
   /** Undefined if the answer says why there are none. */
   readonly margins: FigureMargins | undefined;
-  /** The delay with the lowest weighted cost. */
+  /** The delay with the lowest weighted cost, also if gaps get longer. */
   readonly balanced: SuspendDelay;
   /** Undefined if the answer says why there is no recommendation. */
   readonly recommended: SuspendDelay | undefined;
@@ -93,7 +95,8 @@ export function recordedAnswer({ gaps, longGaps }: Reading, period: Period): Rec
   });
   const found = statistics.margins();
   const margins = "missing" in found ? undefined : found;
-  const balanced = bestDelayOf(gaps, costs.coldStartS);
+  const objective = { curve: curveOf(gaps), worthS: costs.coldStartS };
+  const balanced = bestOf(stretched(objective), [ALL_DELAYS]);
   const cost = (delay: SuspendDelay) => costPerMonth(gaps, delay, costs);
   const { coldStarts } = pointOf(gaps, SHORTEST_DELAY_S);
   const figures = (delay: SuspendDelay) => pointOf(gaps, delay);

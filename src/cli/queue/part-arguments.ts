@@ -12,7 +12,8 @@ const COMMANDS = ["compare", "backtest"];
  */
 export const PART_OPTIONS: Readonly<Record<string, "switch" | "value" | "profile">> = {
   ...{ json: "switch", strict: "switch" },
-  ...{ present: "value", profile: "profile", price: "value", prices: "value", "price-plan": "value" },
+  ...{ present: "value", profile: "profile", plan: "value" },
+  ...{ price: "value", prices: "value", "price-plan": "value" },
   ...{ cu: "value", "cold-start-worth": "value", "wait-worth": "value", "start-latency": "value" },
   ...{ seed: "value", policy: "value", replications: "value", fold: "value", shard: "value" },
   ...{ compute: "value", from: "value", to: "value" },

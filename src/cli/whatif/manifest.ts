@@ -23,7 +23,7 @@ export function questionManifest(question: Question, traces: AnalyzedTraces, own
  * supplies them again.
  */
 export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces): ResolvedFlags {
-  const { present_delay_s, profile, cu, price_list, price_plan, start_latency, from_world, ...rest } =
+  const { present_delay_s, profile, plan, cu, price_list, price_plan, start_latency, from_world, ...rest } =
     questionSummary(question);
   const unlessFromWorld = (field: (typeof from_world)[number], value: string | number) =>
     from_world.includes(field) ? [] : [value];
@@ -31,6 +31,7 @@ export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces
     ...resolvedInputFlags(traces),
     present: unlessFromWorld("present", present_delay_s),
     profile: unlessFromWorld("profile", profile),
+    plan: [plan],
     prices: price_list === null ? [] : [price_list],
     "price-plan": price_plan === null ? [] : [price_plan],
     cu: unlessFromWorld("cu", cu),

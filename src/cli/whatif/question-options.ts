@@ -36,6 +36,7 @@ export type QuestionOptions = {
   readonly present?: SuspendDelay;
   /** A name, or the path of a file. */
   readonly profile?: string;
+  readonly plan?: PricedPlan;
   readonly price?: number;
   readonly prices?: PriceListDate;
   readonly pricePlan?: PricedPlan;
@@ -78,6 +79,7 @@ export function addQuestionOptions(
       "--profile <name|file>",
       `platform profile: start latency, default delay and limits (default: that of the world, or ${DEFAULTS.profile})`,
     ),
+    planOption(),
     new Option("--price <dollars>", "price per CU-hour (default: that of --prices)")
       .argParser(numberAtLeast(0))
       .conflicts(["prices", "pricePlan"]),
@@ -95,6 +97,13 @@ export function addQuestionOptions(
   return command;
 }
 
+function planOption(): Option {
+  return new Option(
+    "--plan <name>",
+    `current plan, which determines the price and the delays that can be set (default: ${DEFAULT_PRICED_PLAN})`,
+  ).choices(PRICED_PLANS);
+}
+
 export function priceListOptions(): readonly Option[] {
   return [
     new Option(
@@ -103,7 +112,7 @@ export function priceListOptions(): readonly Option[] {
     ).choices(PRICE_LIST_DATES),
     new Option(
       "--price-plan <plan>",
-      `plan of that list (default: ${DEFAULT_PRICED_PLAN}, which allows other delays)`,
+      `plan of that list (default: that of --plan, or ${DEFAULT_PRICED_PLAN})`,
     ).choices(PRICED_PLANS),
   ];
 }

@@ -34,9 +34,9 @@ export async function readGaps(
   signal: AbortSignal,
 ): Promise<CurveReading> {
   const { traffic } = opened;
-  const { currentDelay, ownDelays, deletedAt, costs } = question;
+  const { currentDelay, ownDelays, deletedAt, costs, settable } = question;
   const startMs = meanLatencyMs(question.latency);
-  const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, ...detail };
+  const readingOptions = { currentDelay, ownDelays, deletedAt, costs, settable, startMs, ...detail };
   const computes = traffic.computes.length;
   if (workers === 1)
     return runWithProgress(

@@ -1,32 +1,62 @@
 /** Paid plans that have a price per CU-hour. The free plan has an allowance instead (D). */
 export type PricedPlan = "launch" | "scale";
-export type PriceListDate = "2025-08-14" | "2025-11-03";
+export type PriceListDate = "2025-08-14" | "2025-11-03" | "2026-03-20";
 
-/** Dollars per CU-hour, as published on one date. */
+/** What the vendor charged at one date, in dollars. */
 export type PriceList = {
   readonly date: PriceListDate;
   readonly perCuHour: Readonly<Record<PricedPlan, number>>;
+  /** The lowest bill of a month on a paid plan. */
+  readonly minimum: number;
+  readonly free: FreeAllowance;
 };
 
+/** What the free plan includes. Nothing more can be bought. */
+export type FreeAllowance = {
+  /** Of each project, in a month. All its computes are suspended beyond that. */
+  readonly cuHoursPerProject: number;
+  readonly storageGbPerProject: number;
+  /** Of the account, over the public network in a month. */
+  readonly transferGb: number;
+  readonly largestCu: number;
+};
+
+const FREE = { storageGbPerProject: 0.5, transferGb: 5, largestCu: 2 } as const; // D: on all lists
+
 /**
- * D: the vendor's announcements of these dates. Prices change independently of the other numbers of the
- * platform, so they are not part of a profile. The newest list is the last one.
+ * D: the vendor's announcements of the first two dates, and its page of plans as of the third, which has no minimum any
+ * more. Prices change independently of the other numbers of the platform, so they are not part of a profile. The newest
+ * list is the last one.
  */
 const PRICE_LISTS: readonly [PriceList, ...PriceList[]] = [
-  { date: "2025-08-14", perCuHour: { launch: 0.14, scale: 0.26 } }, // D
-  { date: "2025-11-03", perCuHour: { launch: 0.106, scale: 0.222 } }, // D
+  {
+    date: "2025-08-14",
+    perCuHour: { launch: 0.14, scale: 0.26 }, // D
+    minimum: 5, // D
+    free: { ...FREE, cuHoursPerProject: 50 }, // D
+  },
+  {
+    date: "2025-11-03",
+    perCuHour: { launch: 0.106, scale: 0.222 }, // D
+    minimum: 5, // D
+    free: { ...FREE, cuHoursPerProject: 100 }, // D
+  },
+  {
+    date: "2026-03-20",
+    perCuHour: { launch: 0.106, scale: 0.222 }, // D
+    minimum: 0, // D
+    free: { ...FREE, cuHoursPerProject: 100 }, // D
+  },
 ];
 
 export const PRICE_LIST_DATES = PRICE_LISTS.map(({ date }) => date) as [PriceListDate, ...PriceListDate[]];
 export const PRICED_PLANS: [PricedPlan, ...PricedPlan[]] = ["launch", "scale"];
 
 /**
- * D: the vendor's pages of plans of both dates; the same on both lists. Dollars a month for each unit. History is what a
+ * D: the vendor's pages of plans of all dates; the same on each list. Dollars a month for each unit. History is what a
  * branch keeps to restore from. Transfer is that over the public network.
  */
 export const OTHER_PRICES = {
-  /** The lowest bill of a month. */
-  minimum: 5,
   storageGb: 0.35,
   historyGb: 0.2,
   extraBranch: 1.5,
@@ -36,9 +66,10 @@ export const OTHER_PRICES = {
 
 /**
  * D: the vendor's page of plans, "Scale to zero": which autosuspend delays a plan lets its users set. `launch` allows the
- * default and never.
+ * default and never, `free` only the default.
  */
-export const ALLOWED_DELAYS: Readonly<Record<PricedPlan, "default-or-never" | "all">> = {
+export const ALLOWED_DELAYS: Readonly<Record<PricedPlan | "free", "default" | "default-or-never" | "all">> = {
+  free: "default",
   launch: "default-or-never",
   scale: "all",
 };

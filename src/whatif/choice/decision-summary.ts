@@ -1,6 +1,13 @@
 import { type Costs, perMonth } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
+import {
+  type DelayRange,
+  isSettableDelay,
+  isWithin,
+  type SettableDelays,
+  settableWithin,
+} from "../gap-curve/settable-delays.ts";
 import type { ChangeMargins, DayMargins, FigureMargins } from "../held-out/margins.ts";
 import { namedMargins } from "../held-out/named-margins.ts";
 import { worthSummary } from "../input/question-summary.ts";
@@ -11,12 +18,11 @@ import {
   type BreakEven,
   breakEvens,
   chosenDelays,
-  type DelayRange,
-  isWithin,
   type Objective,
   plateauOf,
   tooLittleReasons,
 } from "./decision.ts";
+import { nearestCliff } from "./robust-delay.ts";
 
 /** The part of the JSON of `whatif curve` that names a delay and what would change it. */
 export type DecisionSummary = {
@@ -40,9 +46,24 @@ export type DecisionSummary = {
   readonly options: readonly DelayOption[];
   /** The delays around the balanced one whose weighted cost is at most 1 % higher; both ends inclusive. */
   readonly plateau: { readonly from_delay_s: SuspendDelay; readonly to_delay_s: SuspendDelay } | null;
-  /** The delays that meet the limits; null if none does. */
+  /** The delays that meet the limits, also those that the plan does not allow; null if none does. */
   readonly within_limits: { readonly from_delay_s: SuspendDelay; readonly to_delay_s: SuspendDelay } | null;
+  /** The delays that the plan lets its users set: "all" that the platform accepts, or these. */
+  readonly settable_delays_s: SettableDelays;
+  /** Where cold starts rise steeply, next to the balanced delay; null if that is far away. */
+  readonly cliff: CliffSummary | null;
   readonly break_even: { readonly below: BreakEvenSummary | null; readonly above: BreakEvenSummary | null };
+};
+
+/** A delay below which there are far more cold starts. */
+export type CliffSummary = {
+  readonly delay_s: number;
+  /** By how much the balanced delay is longer; negative if it is shorter. */
+  readonly distance_percent: number;
+  readonly cold_starts_per_day_below: number;
+  readonly cold_starts_per_day_from: number;
+  /** The program on a timer whose gaps are this long, such as `health-check every 4 min`; null if unknown. */
+  readonly cause: string | null;
 };
 
 export type OptionFigures = {
@@ -88,10 +109,15 @@ export type BreakEvenSummary = AssumedWorth & {
 
 export type DecisionInput = {
   readonly objective: Objective;
+  /** By which delays are chosen; see `stretched`. */
+  readonly robust: Objective;
   readonly costs: Costs;
+  readonly settable: SettableDelays;
   readonly currentDelay: DelayChoice;
-  /** Undefined if no delay meets the limits. */
+  /** The delays that meet the limits; undefined if none does. */
   readonly range: DelayRange | undefined;
+  /** What has gaps of this length in seconds; undefined if that is unknown. */
+  causeOf(delayS: number): string | undefined;
   figuresAt(delay: DelayChoice): PointFigures;
   /** Undefined if the delay was not replayed. */
   waitP99Ms(delay: DelayChoice): number | undefined;
@@ -116,44 +142,54 @@ export function decisionSummary(input: DecisionInput): DecisionSummary {
   const margins_assume = "missing" in input.margins ? null : input.margins.unknownDays;
   const no_compute_margins = "missing" in input.margins ? null : (input.margins.missingComputes ?? null);
   const current = optionFigures(input, currentDelay);
-  if (range === undefined)
+  const known = {
+    ...{ too_little, no_margins, margins_assume, no_compute_margins, current },
+    within_limits: range === undefined ? null : rangeSummary(range),
+    settable_delays_s: input.settable,
+  };
+  const ranges = range === undefined ? [] : settableWithin(input.settable, range);
+  if (ranges.length === 0)
     return {
+      ...known,
       recommended_delay_s: null,
       within_noise: null,
-      too_little,
-      no_margins,
-      margins_assume,
-      no_compute_margins,
-      current,
       options: [],
       plateau: null,
-      within_limits: null,
+      cliff: null,
       break_even: { below: null, above: null },
     };
-  const { balanced, cheapest, fewestColdStarts } = chosenDelays(objective, range);
+  const { balanced, cheapest, fewestColdStarts } = chosenDelays(objective, input.robust, ranges);
   const named = [
     ["balanced", balanced],
     ["cheapest", cheapest],
     ["fewest_cold_starts", fewestColdStarts],
   ] as const;
-  const { below, above } = breakEvens(objective, range);
+  const { below, above } = breakEvens(input.robust, ranges);
   const within_noise = noiseOf(input, range, balanced);
   const best = within_noise === null ? balanced : (currentDelay as SuspendDelay);
   return {
+    ...known,
     recommended_delay_s: too_little.length === 0 ? best : null,
     within_noise,
-    too_little,
-    no_margins,
-    margins_assume,
-    no_compute_margins,
-    current,
     options: named.map(([name, delay]) => delayOption(name, input, optionFigures(input, delay), current)),
-    plateau: rangeSummary(plateauOf(objective, range)),
-    within_limits: rangeSummary(range),
+    plateau: rangeSummary(plateauOf(input.robust, ranges)),
+    cliff: cliffSummary(input, balanced),
     break_even: {
       below: below === undefined ? null : breakEvenSummary(input, below),
       above: above === undefined ? null : breakEvenSummary(input, above),
     },
+  };
+}
+
+function cliffSummary({ objective, causeOf }: DecisionInput, balanced: SuspendDelay): CliffSummary | null {
+  const cliff = nearestCliff(objective.curve, balanced);
+  if (cliff === undefined || balanced === "never") return null;
+  return {
+    delay_s: cliff.delayS,
+    distance_percent: (balanced / cliff.delayS - 1) * 100,
+    cold_starts_per_day_below: cliff.coldStartsPerDayBelow,
+    cold_starts_per_day_from: cliff.coldStartsPerDayAbove,
+    cause: causeOf(cliff.delayS) ?? null,
   };
 }
 
@@ -162,12 +198,13 @@ const MIN_GAIN_PERCENT = 2;
 
 /** Null if the balanced delay is better than chance explains, or clearly enough, or if there is no choice. */
 function noiseOf(
-  { currentDelay, figuresAt, margins }: DecisionInput,
-  range: DelayRange,
+  { currentDelay, figuresAt, margins, settable }: DecisionInput,
+  range: DelayRange | undefined,
   balanced: SuspendDelay,
 ): DecisionSummary["within_noise"] {
   if ("missing" in margins || currentDelay === "own" || currentDelay === balanced) return null;
-  if (!isWithin(range, currentDelay)) return null;
+  if (range === undefined || !isWithin(range, currentDelay)) return null;
+  if (!isSettableDelay(settable, currentDelay)) return null;
   const margin = margins.change(balanced, currentDelay).days.weighted_cost_percent;
   const current = figuresAt(currentDelay).burden_s;
   if (margin === null || current === 0) return null;

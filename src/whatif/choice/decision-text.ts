@@ -13,6 +13,7 @@ import {
 } from "../units/number-format.ts";
 import type {
   BreakEvenSummary,
+  CliffSummary,
   DecisionSummary,
   DelayOption,
   OptionFigures,
@@ -38,14 +39,51 @@ export function decisionLines(decision: DecisionSummary, question: QuestionSumma
         : `${OPTION_TITLES[option.name]}: ${delayText(option.delay_s)}, the same as ${OPTION_TITLES[same.name].toLowerCase()}.`;
     }),
     `Current: ${figuresText(current)}.`,
-    ...(options.length === 0 ? [] : [assumptionText(decision, question), ...plateauLines(decision)]),
+    ...planLines(decision, question),
+    ...(options.length === 0
+      ? []
+      : [assumptionText(decision, question), ...plateauLines(decision), ...cliffLines(decision)]),
     ...marginLines(decision),
   ];
+}
+
+/** What the plan leaves to choose from. */
+function planLines(
+  { options, settable_delays_s: settable, within_limits }: DecisionSummary,
+  { plan }: QuestionSummary,
+) {
+  if (settable === "all") return [];
+  const allowed = settable.map(delayText).join(" or ");
+  if (options.length > 0) return [`Plan ${plan} allows only ${allowed} (--plan).`];
+  return within_limits === null
+    ? []
+    : [`Plan ${plan} allows only ${allowed} (--plan), and neither is within the limits.`];
+}
+
+function cliffLines({ cliff }: DecisionSummary): string[] {
+  return cliff === null ? [] : [`Nearest cliff: ${cliffText(cliff)}.`];
+}
+
+/** Without a full stop. */
+export function cliffText({
+  delay_s,
+  distance_percent,
+  cold_starts_per_day_below: below,
+  cold_starts_per_day_from: from,
+  cause,
+}: CliffSummary): string {
+  const starts = (count: number) => Math.round(count).toLocaleString("en");
+  const distance = `${Math.abs(distance_percent).toFixed(0)} % ${distance_percent >= 0 ? "shorter" : "longer"}`;
+  return `${distance}, below ${delayText(delay_s)}: ${starts(below)} cold starts a day instead of ${starts(from)}, because ${cause === null ? "many gaps are just as long" : `of ${cause}`}`;
 }
 
 function noiseLines({ within_noise, too_little, current }: DecisionSummary): string[] {
   if (within_noise === null || too_little.length > 0) return [];
   const gain = percentWithMargin(-within_noise.gain_percent, within_noise.margin_95);
+  if (within_noise.gain_percent <= 0)
+    return [
+      `Keep ${delayText(current.delay_s)}: the balanced delay is no better, except if gaps get longer.`,
+    ];
   return [
     `Keep ${delayText(current.delay_s)}: the balanced delay changes the weighted cost by ${gain}, which may be chance.`,
   ];

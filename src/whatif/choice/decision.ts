@@ -1,13 +1,8 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import { SHORTEST_FOR_MONTH_MS, weightedCostMs } from "../gap-curve/costs.ts";
-import {
-  type Curve,
-  type CurvePoint,
-  type DelayChoice,
-  pointAt,
-  type SuspendDelay,
-} from "../gap-curve/curve.ts";
+import { type Curve, type CurvePoint, pointAt, type SuspendDelay } from "../gap-curve/curve.ts";
 import { bestDelay, SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
+import { type DelayRange, isWithin, lastSecond, lengthOf } from "../gap-curve/settable-delays.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { spanText } from "../units/number-format.ts";
 
@@ -19,34 +14,38 @@ export type Objective = {
   readonly worthS: number;
 };
 
-/** Delays that meet the limits, both ends inclusive. */
-export type DelayRange = { readonly shortest: SuspendDelay; readonly longest: SuspendDelay };
-
-export const ALL_DELAYS: DelayRange = { shortest: SHORTEST_DELAY_S, longest: "never" };
-
-export function isWithin({ shortest, longest }: DelayRange, delay: SuspendDelay): boolean {
-  return lengthOf(delay) >= lengthOf(shortest) && lengthOf(delay) <= lengthOf(longest);
-}
-
 export type ChosenDelays = {
   readonly cheapest: SuspendDelay;
-  /** The lowest weighted cost. */
+  /** The lowest weighted cost, also if gaps get longer: see `stretched`. */
   readonly balanced: SuspendDelay;
   /** The shortest delay that has as few cold starts as the longest one. */
   readonly fewestColdStarts: SuspendDelay;
 };
 
-export function chosenDelays(objective: Objective, range: DelayRange): ChosenDelays {
+/** `ranges`: the delays to choose from, ascending. At least one; `robust`: the objective that the choice is made by. */
+export function chosenDelays(
+  { curve }: Objective,
+  robust: Objective,
+  ranges: readonly DelayRange[],
+): ChosenDelays {
   return {
-    cheapest: range.shortest,
-    balanced: bestWithin(objective, range),
-    fewestColdStarts: fewestColdStarts(objective.curve, range),
+    cheapest: (ranges[0] as DelayRange).shortest,
+    balanced: bestOf(robust, ranges),
+    fewestColdStarts: fewestColdStarts(curve, ranges),
   };
 }
 
+/** The delay of the ranges with the lowest weighted cost; the shortest of equals. */
+export function bestOf(objective: Objective, ranges: readonly DelayRange[]): SuspendDelay {
+  const bests = ranges.map((range) => bestWithin(objective, range));
+  const costOf = (delay: SuspendDelay) => weightedCostMs(pointAt(objective.curve, delay), objective.worthS);
+  return bests.reduce((best, delay) => (costOf(delay) < costOf(best) ? delay : best));
+}
+
 /** The delays around the best one whose weighted cost is at most 1 % higher. */
-export function plateauOf({ curve, worthS }: Objective, range: DelayRange): DelayRange {
-  const best = bestWithin({ curve, worthS }, range);
+export function plateauOf({ curve, worthS }: Objective, ranges: readonly DelayRange[]): DelayRange {
+  const best = bestOf({ curve, worthS }, ranges);
+  const range = ranges.find((one) => isWithin(one, best)) as DelayRange;
   const costOf = (delay: SuspendDelay) => weightedCostMs(pointAt(curve, delay), worthS);
   const limit = costOf(best) * PLATEAU;
   const isNeverWithin = range.longest === "never" && costOf("never") <= limit;
@@ -56,10 +55,7 @@ export function plateauOf({ curve, worthS }: Objective, range: DelayRange): Dela
     while (from > range.shortest && costOf(from - 1) <= limit) from -= 1;
     return { shortest: from > LONGEST_DELAY_S ? "never" : from, longest: "never" };
   }
-  const [shortestS, longestS] = [
-    range.shortest as number,
-    range.longest === "never" ? LONGEST_DELAY_S : range.longest,
-  ];
+  const [shortestS, longestS] = [range.shortest as number, lastSecond(range)];
   let [from, to] = [best, best];
   while (from > shortestS && costOf(from - 1) <= limit) from -= 1;
   while (to < longestS && costOf(to + 1) <= limit) to += 1;
@@ -75,10 +71,10 @@ export type BreakEven = { readonly worthS: number; readonly delay: SuspendDelay 
  */
 export function breakEvens(
   objective: Objective,
-  range: DelayRange,
+  ranges: readonly DelayRange[],
 ): { readonly below: BreakEven | undefined; readonly above: BreakEven | undefined } {
-  const plateau = plateauOf(objective, range);
-  const candidates = corners(objective.curve, range);
+  const plateau = plateauOf(objective, ranges);
+  const candidates = ranges.flatMap((range) => corners(objective.curve, range));
   const bestAt = (worthS: number) => bestCorner(candidates, worthS);
   const isShorter = (worthS: number) => lengthOf(bestAt(worthS)) < lengthOf(plateau.shortest);
   const isLonger = (worthS: number) => lengthOf(bestAt(worthS)) > lengthOf(plateau.longest);
@@ -135,29 +131,31 @@ const MIN_DAYS = 7;
 const MISSING_DAYS = 1 / 24;
 const MIN_COLD_STARTS = 100;
 
-function bestWithin({ curve, worthS }: Objective, { shortest, longest }: DelayRange): SuspendDelay {
+function bestWithin({ curve, worthS }: Objective, range: DelayRange): SuspendDelay {
+  const { shortest, longest } = range;
   if (shortest === "never") return "never";
-  const longestS = longest === "never" ? LONGEST_DELAY_S : longest;
-  return bestDelay(curve, worthS, shortest, longestS, longest === "never").delay;
+  return bestDelay(curve, worthS, shortest, lastSecond(range), longest === "never").delay;
 }
 
-function fewestColdStarts(curve: Curve, { shortest, longest }: DelayRange): SuspendDelay {
-  if (shortest === "never") return "never";
-  const fewest = pointAt(curve, longest).coldStarts;
-  const longestS = longest === "never" ? LONGEST_DELAY_S : longest;
-  const has = (delay: number) => pointAt(curve, delay).coldStarts <= fewest;
-  if (!has(longestS)) return longest;
-  return lastOf(longestS, shortest - 1, (delay) => delay >= shortest && has(delay));
+function fewestColdStarts(curve: Curve, ranges: readonly DelayRange[]): SuspendDelay {
+  const fewest = pointAt(curve, (ranges.at(-1) as DelayRange).longest).coldStarts;
+  const has = (delay: SuspendDelay) => pointAt(curve, delay).coldStarts <= fewest;
+  const first = ranges.find(({ longest }) => has(longest)) as DelayRange;
+  const { shortest, longest } = first;
+  const lastS = lastSecond(first);
+  if (shortest === "never" || !has(lastS)) return longest;
+  return lastOf(lastS, shortest - 1, (delay) => delay >= shortest && has(delay));
 }
 
 /**
  * The delays that can be the best: the shortest one, those at which cold starts fall, and never. Between two of
  * them, a longer delay costs more and avoids nothing.
  */
-function corners(curve: Curve, { shortest, longest }: DelayRange): readonly CurvePoint[] {
+function corners(curve: Curve, range: DelayRange): readonly CurvePoint[] {
+  const { shortest, longest } = range;
   const points: CurvePoint[] = [];
   if (shortest !== "never") {
-    const longestS = longest === "never" ? LONGEST_DELAY_S : longest;
+    const longestS = lastSecond(range);
     points.push(pointAt(curve, shortest));
     for (let delay = shortest + 1; delay <= longestS; delay += 1)
       if (curve.coldStarts[delay] !== curve.coldStarts[delay - 1]) points.push(pointAt(curve, delay));
@@ -185,9 +183,4 @@ export function lastOf(from: number, to: number, isAccepted: (value: number) => 
     else refused = middle;
   }
   return accepted;
-}
-
-function lengthOf(delay: DelayChoice): number {
-  if (delay === "own") return -1;
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
 }

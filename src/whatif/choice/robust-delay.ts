@@ -1,10 +1,8 @@
-import { weightedCostMs } from "../gap-curve/costs.ts";
 import { type Curve, pointAt, type SuspendDelay } from "../gap-curve/curve.ts";
+import { stretchedCurve } from "../gap-curve/stretch.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
-import type { DelayRange, Objective } from "./decision.ts";
+import type { Objective } from "./decision.ts";
 
-/** Gaps may be this much longer than recorded: a check every 240 s may come every 252 s. */
-const STRETCH = 1.05;
 /** How far a cliff may be from the chosen delay to be named. */
 const NEAR = 1.25;
 /** A cliff is a step of the cold starts by at least this factor within 2 % of the delay. */
@@ -13,26 +11,12 @@ const CLIFF_WIDTH = 1.02;
 const MIN_CLIFF_STARTS = 10;
 
 /**
- * The delay with the lowest weighted cost if the gaps get up to 5 % longer than they were recorded: a delay just above
- * the interval of a health check avoids nearly all cold starts, and a second less avoids none. If the gaps are stretched
- * by a factor, a delay has the cold starts that a delay shorter by that factor has now.
+ * The objective if gaps get up to 5 % longer than they were recorded. By it, a delay just above the interval of a health
+ * check, where one second less would cause a cold start at every check, is not the best. If the gaps are stretched by a
+ * factor, a delay has the cold starts that a delay shorter by that factor has now.
  */
-export function robustDelay({ curve, worthS }: Objective, { shortest, longest }: DelayRange): SuspendDelay {
-  if (shortest === "never") return "never";
-  const never =
-    longest === "never" ? weightedCostMs(pointAt(curve, "never"), worthS) : Number.POSITIVE_INFINITY;
-  let [best, lowest]: [SuspendDelay, number] = ["never", never];
-  const last = longest === "never" ? LONGEST_DELAY_S : longest;
-  for (let delay = last; delay >= shortest; delay -= 1) {
-    const cost = stretchedCostMs(curve, delay, worthS);
-    if (cost <= lowest) [best, lowest] = [delay, cost];
-  }
-  return best;
-}
-
-function stretchedCostMs(curve: Curve, delay: number, worthS: number): number {
-  const coldStarts = curve.coldStarts[Math.floor(delay / STRETCH)] as number;
-  return weightedCostMs({ activeMs: curve.activeMs[delay] as number, coldStarts }, worthS);
+export function stretched({ curve, worthS }: Objective): Objective {
+  return { curve: stretchedCurve(curve), worthS };
 }
 
 /** A delay at which cold starts fall steeply: those just below it have `factor` times as many as those from it on. */

@@ -14,7 +14,7 @@ import {
   pointsOf,
   type SuspendDelay,
 } from "./curve.ts";
-import { bestDelayOf } from "./optimum.ts";
+import { bestSettableOf, type SettableDelays } from "./settable-delays.ts";
 
 /** The gaps that a curve is computed from: plain values, so a worker can transfer them. */
 export type CurveReading = {
@@ -66,6 +66,8 @@ export type CurveReadingOptions = {
   readonly ownDelays?: readonly SuspendDelay[] | undefined;
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
   readonly costs: Costs;
+  /** The best delays of computes are among these; by default, all that the platform accepts. */
+  readonly settable?: SettableDelays | undefined;
   /** Mean length of a start. */
   readonly startMs?: DurationMs | undefined;
   readonly byCompute: boolean;
@@ -79,7 +81,7 @@ export type CurveReadingOptions = {
 
 /** Yields the number of computes read so far. */
 export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Generator<number, CurveReading> {
-  const { ownDelays, deletedAt, costs, startMs, byCompute, byDay = false, from, to } = options;
+  const { ownDelays, deletedAt, costs, startMs, byCompute, byDay = false, from, to, settable } = options;
   const fleet = emptyGaps(traffic.period);
   const cuWeighted = typeof costs.cu === "number" ? undefined : emptyGaps(traffic.period);
   const ownTotals =
@@ -105,7 +107,14 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
     if (readsEachCompute) {
       const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);
       if (byCompute && own.computes > 0) {
-        const ranked = rankedCompute(number, own, delay, startWorthS({ ...costs, cu }, own));
+        const worthS = startWorthS({ ...costs, cu }, own);
+        const [current, best] = pointsOf(own, [delay, bestSettableOf(own, worthS, settable ?? "all")]);
+        const ranked = {
+          number,
+          coldStartS: worthS,
+          current: current as CurvePoint,
+          best: best as CurvePoint,
+        };
         if (ranking.isListed(ranked))
           ranking.add({ ...ranked, ...computeReading(traffic.computes[number] ?? "", own, ranked, cu) });
       }
@@ -157,16 +166,6 @@ function addTotals(into: ComputeTotals, { coldStarts, activeMs, cuMs, cuColdStar
   into.activeMs += activeMs;
   into.cuMs += cuMs;
   into.cuColdStarts += cuColdStarts;
-}
-
-function rankedCompute(
-  number: number,
-  gaps: Gaps,
-  currentDelay: SuspendDelay,
-  coldStartS: number,
-): RankedCompute {
-  const [current, best] = pointsOf(gaps, [currentDelay, bestDelayOf(gaps, coldStartS)]);
-  return { number, coldStartS, current: current as CurvePoint, best: best as CurvePoint };
 }
 
 /** The rest of the points, for computes that are listed. */

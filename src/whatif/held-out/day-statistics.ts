@@ -4,6 +4,7 @@ import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import type { Costs } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
+import type { SettableDelays } from "../gap-curve/settable-delays.ts";
 import { dayCount, type LongGaps, MAX_DAYS, MAX_LONG_GAPS } from "../trace/long-gaps.ts";
 import { silenceReason } from "../units/silent-days.ts";
 import { changeOf, type TrafficChange } from "../units/traffic-change.ts";
@@ -21,6 +22,8 @@ export type StatisticsInput = {
   readonly silenceIsIdle?: boolean | undefined;
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;
+  /** By default, all that the platform accepts. */
+  readonly settable?: SettableDelays | undefined;
   readonly currentDelay: DelayChoice;
   readonly delayOf: (delay: DelayChoice, compute: number) => SuspendDelay;
 };
@@ -36,12 +39,9 @@ export class DayStatistics {
     this.#input = input;
     const { gaps, period, silenceIsIdle } = input;
     if (gaps === undefined || tooManyDays(period) !== undefined) return;
-    const days = wholeDays(period);
-    const instants = days.map((day) => dayStart(period.startAt) + day * DAY);
-    const requests = sumOfGroups(gaps.requests, gaps.days);
-    const ofDays = days.map((day) => requests[day] as number);
-    this.#silence = silenceIsIdle === true ? undefined : silenceReason(instants, ofDays);
-    this.change = this.#silence === undefined ? changeOf(instants, ofDays) : undefined;
+    const { days, requests } = requestsOfDays(period, gaps);
+    this.#silence = silenceIsIdle === true ? undefined : silenceReason(days, requests);
+    this.change = this.#silence === undefined ? changeOf(days, requests) : undefined;
   }
 
   /** Margins of figures, or why there are none. */
@@ -54,7 +54,7 @@ export class DayStatistics {
 
   /** Throws a RangeError if a given split leaves too few days. */
   heldOut(split: SplitInput): HeldOutSummary {
-    const { gaps, period, costs, currentDelay, delayOf } = this.#input;
+    const { gaps, period, costs, settable, currentDelay, delayOf } = this.#input;
     const missing = this.#missing() ?? this.#silence;
     if (missing !== undefined || gaps === undefined) return { missing: missing ?? TOO_MANY };
     const isGiven = split.train !== undefined || split.test !== undefined;
@@ -65,7 +65,7 @@ export class DayStatistics {
           ? new LeftOutDays(period, { judgedDays: days.test.length, change: this.change })
           : undefined;
       const delayNow = (compute: number) => delayOf(currentDelay, compute);
-      const input = { gaps, costs, currentDelay: delayNow, leftOut };
+      const input = { gaps, costs, settable, currentDelay: delayNow, leftOut };
       return heldOutSummary(heldOut(input, days), days, period, costs, currentDelay);
     } catch (error) {
       if (error instanceof RangeError && !isGiven) return { missing: error.message };
@@ -78,9 +78,10 @@ export class DayStatistics {
    * require; undefined if unknown.
    */
   shrunkDelays(tested: HeldOutSummary): readonly SuspendDelay[] | undefined {
-    const { gaps, period, costs } = this.#input;
+    const { gaps, period, costs, settable } = this.#input;
     if (gaps === undefined || "missing" in tested) return undefined;
-    return shrunkDelays({ gaps, costs }, wholeDays(period), tested.pseudo_gaps ?? Number.POSITIVE_INFINITY);
+    const pseudoGaps = tested.pseudo_gaps ?? Number.POSITIVE_INFINITY;
+    return shrunkDelays({ gaps, costs, settable }, wholeDays(period), pseudoGaps);
   }
 
   #missing(): string | undefined {
@@ -94,6 +95,25 @@ export class DayStatistics {
     }
     return undefined;
   }
+}
+
+/** How the traffic of the whole days changes, on days with requests; undefined if it does not. */
+export function trafficChangeOf(
+  { period }: { readonly period: Period },
+  gaps: LongGaps,
+): TrafficChange | undefined {
+  const { days, requests } = requestsOfDays(period, gaps);
+  return changeOf(days, requests);
+}
+
+/** Whole days, and the requests of each. */
+function requestsOfDays(period: Period, gaps: LongGaps) {
+  const whole = wholeDays(period);
+  const all = sumOfGroups(gaps.requests, gaps.days);
+  return {
+    days: whole.map((day) => dayStart(period.startAt) + day * DAY),
+    requests: whole.map((day) => all[day] as number),
+  };
 }
 
 /** Why no delays can be trained on the days of this traffic, or undefined. */

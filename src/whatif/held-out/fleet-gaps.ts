@@ -1,6 +1,8 @@
 import { SECOND } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
+import type { SettableDelays } from "../gap-curve/settable-delays.ts";
+import { afterStretch, beforeStretch } from "../gap-curve/stretch.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 
@@ -9,6 +11,7 @@ export type ComputeCosts = {
   /** Of a millisecond of active time. */
   readonly active: (compute: number) => number;
   readonly coldStart: (compute: number) => number;
+  readonly settable: SettableDelays;
 };
 
 /** Mean costs of a long gap of the fleet, by delay in whole seconds; "never" is the last index. */
@@ -17,8 +20,10 @@ export type FleetGaps = {
   readonly idleMs: Float64Array;
   /** The share of gaps that end with a cold start, weighted by the costs of cold starts. */
   readonly coldShare: Float64Array;
-  /** The delay of least cost; the shortest of equals. */
+  /** The settable delay of least cost on these days; the shortest of equals. */
   readonly best: SuspendDelay;
+  /** The same if gaps get longer than on these days: the delay to choose for others. */
+  readonly chosen: SuspendDelay;
 };
 
 /** The index of "never" in `FleetGaps`. */
@@ -57,8 +62,9 @@ export function fleetGapsOfDays(
     }
   }
   let [longerActive, longerCold, shorterMs] = [activeWeight, coldWeight, 0];
-  let [best, lowest]: [SuspendDelay, number] = ["never", Number.POSITIVE_INFINITY];
-  for (let index = 0; index <= longest; index += 1) {
+  // No gap is longer, so a longer delay changes nothing.
+  const last = Math.min(NEVER_INDEX, afterStretch(longest));
+  for (let index = 0; index <= last; index += 1) {
     longerActive -= activeOf[index] as number;
     longerCold -= coldShare[index] as number;
     shorterMs += idleMs[index] as number;
@@ -67,11 +73,39 @@ export function fleetGapsOfDays(
     const cold = isNever ? 0 : longerCold;
     idleMs[index] = activeWeight === 0 ? 0 : idle / activeWeight;
     coldShare[index] = coldWeight === 0 ? 0 : cold / coldWeight;
-    if (index >= SHORTEST_DELAY_S && idle + cold < lowest)
-      [best, lowest] = [isNever ? "never" : index, idle + cold];
   }
-  // No gap is longer, so a longer delay changes nothing.
-  idleMs.fill(idleMs[longest] as number, longest + 1);
-  coldShare.fill(coldShare[longest] as number, longest + 1);
-  return { idleMs, coldShare, best };
+  idleMs.fill(idleMs[last] as number, last + 1);
+  coldShare.fill(coldShare[last] as number, last + 1);
+  const costOf = (index: number, coldIndex: number) =>
+    (idleMs[index] as number) * activeWeight + (coldShare[coldIndex] as number) * coldWeight;
+  const candidates =
+    costs.settable === "all" ? { from: SHORTEST_DELAY_S, to: last } : costs.settable.map(indexOf);
+  return {
+    idleMs,
+    coldShare,
+    best: leastOf(candidates, (index) => costOf(index, index)),
+    chosen: leastOf(candidates, (index) =>
+      costOf(index, index === NEVER_INDEX ? index : beforeStretch(index)),
+    ),
+  };
+}
+
+function indexOf(delay: SuspendDelay): number {
+  return delay === "never" ? NEVER_INDEX : delay;
+}
+
+/** The first of equals. */
+function leastOf(
+  candidates: readonly number[] | { readonly from: number; readonly to: number },
+  costOf: (index: number) => number,
+): SuspendDelay {
+  let [best, lowest] = [NEVER_INDEX, Number.POSITIVE_INFINITY];
+  const consider = (index: number) => {
+    const cost = costOf(index);
+    if (cost < lowest) [best, lowest] = [index, cost];
+  };
+  if ("from" in candidates)
+    for (let index = candidates.from; index <= candidates.to; index += 1) consider(index);
+  else for (const index of candidates) consider(index);
+  return best === NEVER_INDEX ? "never" : best;
 }

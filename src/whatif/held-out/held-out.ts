@@ -1,6 +1,7 @@
 import { SECOND, type SimTime } from "../../kernel/time.ts";
 import { type Costs, sizeOf } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SettableDelays } from "../gap-curve/settable-delays.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DaySplit } from "./day-split.ts";
 import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
@@ -13,6 +14,8 @@ export type HeldOutInput = {
   readonly gaps: LongGaps;
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;
+  /** By default, all that the platform accepts. */
+  readonly settable?: SettableDelays | undefined;
   readonly currentDelay: (compute: number) => SuspendDelay;
   /** Undefined if the test days are too few for margins. */
   readonly leftOut?: LeftOutDays | undefined;
@@ -81,10 +84,10 @@ export type TrainedDelays = {
 
 /** At least two days, for the cross-validation. */
 export function trainedDelays(
-  { gaps, costs: all }: Pick<HeldOutInput, "gaps" | "costs">,
+  { gaps, costs: all, settable }: Pick<HeldOutInput, "gaps" | "costs" | "settable">,
   days: readonly number[],
 ): TrainedDelays {
-  const costs = computeCosts(all);
+  const costs = computeCosts(all, settable);
   const memory = new FleetGapMemory();
   const sorted = new SortedGaps(gaps, foldOfDay(days));
   const pseudoGaps = crossValidated(gaps, sorted, days, costs, memory);
@@ -94,24 +97,25 @@ export function trainedDelays(
     SuspendDelay[],
     SuspendDelay[],
   ];
-  return { pseudoGaps, fleet: fleet.best, perCompute, shrunk };
+  return { pseudoGaps, fleet: fleet.chosen, perCompute, shrunk };
 }
 
-/** The one delay that is best for the fleet on some days. */
+/** The one settable delay that is best for the fleet on some days, in hindsight. */
 export function bestDelayOfDays(
-  { gaps, costs }: Pick<HeldOutInput, "gaps" | "costs">,
+  { gaps, costs, settable }: Pick<HeldOutInput, "gaps" | "costs" | "settable">,
   days: readonly number[],
 ): SuspendDelay {
-  return fleetGapsOfDays(gaps, dayMask(gaps, days), computeCosts(costs), new FleetGapMemory()).best;
+  const memory = new FleetGapMemory();
+  return fleetGapsOfDays(gaps, dayMask(gaps, days), computeCosts(costs, settable), memory).best;
 }
 
 /** The delay of each compute, shrunk towards that of the fleet, chosen on all of these days. */
 export function shrunkDelays(
-  { gaps, costs: all }: Pick<HeldOutInput, "gaps" | "costs">,
+  { gaps, costs: all, settable }: Pick<HeldOutInput, "gaps" | "costs" | "settable">,
   days: readonly number[],
   pseudoGaps: number,
 ): readonly SuspendDelay[] {
-  const costs = computeCosts(all);
+  const costs = computeCosts(all, settable);
   const fleet = fleetGapsOfDays(gaps, dayMask(gaps, days), costs, new FleetGapMemory());
   const options = { pseudoGaps: [pseudoGaps] };
   const [shrunk] = delaysByPseudoGaps(new SortedGaps(gaps, foldOfDay(days)), fleet, costs, options);
@@ -119,10 +123,11 @@ export function shrunkDelays(
 }
 
 /** A worth in dollars is the same for each size; one in active time is of the compute's own size. */
-function computeCosts(costs: Costs): ComputeCosts {
+function computeCosts(costs: Costs, settable: SettableDelays = "all"): ComputeCosts {
   const worthMs = costs.coldStartS * SECOND;
   const sizeIn = typeof costs.cu === "number" ? () => 1 : (compute: number) => sizeOf(costs, compute);
   return {
+    settable,
     active: sizeIn,
     coldStart: costs.dollars === undefined ? (compute) => sizeIn(compute) * worthMs : () => worthMs,
   };

@@ -1,6 +1,7 @@
 import { SECOND } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
+import type { SettableDelays } from "../gap-curve/settable-delays.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import { delayMs } from "./day-totals.ts";
@@ -58,7 +59,7 @@ export function delaysByPseudoGaps(
   { pseudoGaps, groups = {}, step = 1 }: ChoiceOptions,
 ): ChosenByPseudoGaps {
   const chosen = pseudoGaps.map((): SuspendDelay[] => []);
-  const spread = fleet.best === "never" ? SPREAD_DELAYS : spreadWith(fleet.best);
+  const spread = spreadFor(costs.settable, fleet.chosen);
   for (let compute = 0; compute < sorted.computes; compute += step) {
     const own = sorted.ofCompute(compute, groups);
     const delays = delaysOfCompute(own, fleet, spread, costs, compute, pseudoGaps);
@@ -149,9 +150,11 @@ function delaysOfCompute(
   pseudoGaps: readonly number[],
 ): SuspendDelay[] {
   const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
-  const chosen = pseudoGaps.map((): SuspendDelay => fleet.best);
+  const chosen = pseudoGaps.map((): SuspendDelay => fleet.chosen);
   const lowest = pseudoGaps.map(() => Number.POSITIVE_INFINITY);
+  const { settable } = costs;
   const consider = (delay: SuspendDelay, ownCost: number) => {
+    if (settable !== "all" && !settable.includes(delay)) return;
     const index = delay === "never" ? NEVER_INDEX : delay;
     const fleetCost =
       active * (fleet.idleMs[index] as number) + coldStart * (fleet.coldShare[index] as number);
@@ -179,8 +182,11 @@ function delaysOfCompute(
   return chosen;
 }
 
-function spreadWith(delay: number): readonly number[] {
-  return SPREAD_DELAYS.includes(delay) ? SPREAD_DELAYS : [...SPREAD_DELAYS, delay].sort((a, b) => a - b);
+/** Delays to try besides the lengths of own gaps, ascending. */
+function spreadFor(settable: SettableDelays, chosen: SuspendDelay): readonly number[] {
+  if (settable !== "all") return settable.filter((delay) => delay !== "never");
+  if (chosen === "never" || SPREAD_DELAYS.includes(chosen)) return SPREAD_DELAYS;
+  return [...SPREAD_DELAYS, chosen].sort((a, b) => a - b);
 }
 
 /** Ascending. */

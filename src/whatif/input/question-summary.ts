@@ -1,4 +1,5 @@
 import { formatDistribution } from "../../kernel/distribution.ts";
+import type { PricedPlan } from "../../platform/catalog/price-lists.ts";
 import type { Costs } from "../gap-curve/costs.ts";
 import type { DelayChoice } from "../gap-curve/curve.ts";
 import { delayPhrase } from "../units/number-format.ts";
@@ -10,6 +11,8 @@ import type { Question, WorldField } from "./question.ts";
 export type QuestionSummary = PriceSummary & {
   readonly present_delay_s: DelayChoice;
   readonly profile: string;
+  /** Determines which delays can be set. */
+  readonly plan: PricedPlan;
   readonly cu: number | "own";
   /** Null if the worth is given in dollars. */
   readonly cold_start_worth_s: number | null;
@@ -24,6 +27,7 @@ export type QuestionSummary = PriceSummary & {
 export function questionSummary({
   currentDelay,
   profile,
+  plan,
   priceSource,
   costs,
   latency,
@@ -33,6 +37,7 @@ export function questionSummary({
   return {
     present_delay_s: currentDelay,
     profile,
+    plan,
     cu: typeof costs.cu === "number" ? costs.cu : "own",
     ...priceSummary({ pricePerCuHour: costs.pricePerCuHour, source: priceSource }),
     ...worthSummary(costs),

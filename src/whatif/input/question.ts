@@ -6,8 +6,10 @@ import {
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/defaults-and-limits.ts";
+import { DEFAULT_PRICED_PLAN, type PricedPlan } from "../../platform/catalog/price-lists.ts";
 import { type Costs, sizeOf, startWorth } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import { type SettableDelays, settableDelays } from "../gap-curve/settable-delays.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { meanLatencyMs } from "../units/mean-latency.ts";
@@ -30,6 +32,9 @@ export type Question = {
   /** Its name. */
   readonly profile: string;
   readonly priceSource: UsedPrice["source"];
+  /** Determines which delays can be set. */
+  readonly plan: PricedPlan;
+  readonly settable: SettableDelays;
   readonly costs: Costs;
   readonly latency: StartLatency;
   /** Of the first replication; see `replicationSeed`. */
@@ -42,6 +47,8 @@ export type WorldField = "profile" | "present" | "cu" | "start_latency";
 
 /** Omitted fields come from the world's settings, otherwise from the defaults. */
 export type QuestionInput = PriceInput & {
+  /** Also that of the price, unless `pricePlan` is another. */
+  readonly plan?: PricedPlan | undefined;
   readonly present?: SuspendDelay | undefined;
   /** Determines the start latency and the default delay. */
   readonly profile?: NamedProfile | undefined;
@@ -90,7 +97,9 @@ export const MAX_REPLICATIONS = 10_000;
 export function questionFrom(input: QuestionInput, world?: WorldDefaults): Question {
   const named = effectiveProfile(input.profile, world);
   const { profile } = named;
-  const { pricePerCuHour, source } = usedPrice(input, named);
+  const pricePlan = input.pricePlan ?? input.plan;
+  const plan = input.plan ?? input.pricePlan ?? DEFAULT_PRICED_PLAN;
+  const { pricePerCuHour, source } = usedPrice({ ...input, pricePlan }, named);
   const delays = input.present === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
   const latency = input.startLatency ?? (input.profile === undefined ? world?.latency : undefined);
   const usedLatency = latency ?? profile.durations.start_compute;
@@ -107,6 +116,8 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
     deletedAt: world?.deletedAt,
     profile: named.name,
     priceSource: source,
+    plan,
+    settable: settableDelays(plan, profile.suspendTimeout.defaultS),
     costs: {
       cu: effectiveCu(input.cu, world),
       coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,

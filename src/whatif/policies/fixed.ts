@@ -2,6 +2,7 @@ import { SECOND } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { curveOf } from "../gap-curve/curve.ts";
 import { bestDelay, bestDelayOf } from "../gap-curve/optimum.ts";
+import { stretchedCurve } from "../gap-curve/stretch.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { type Policy, type PolicyState, sleepOnly } from "./policy.ts";
 
@@ -31,14 +32,14 @@ export const ownDelays: Policy = {
 };
 
 /**
- * The delay of least weighted cost for the whole fleet, or for each compute, chosen with hindsight over the
- * whole trace.
+ * The delay of least weighted cost for the whole fleet, or for each compute, chosen with hindsight over the whole trace.
+ * That of the fleet is also good if gaps get longer, as the choice of the curve is.
  */
 export function bestFixed(scope: "fleet" | "compute"): Policy {
   // Cached: every compute of a fleet needs the same delay, and the curve takes time to compute.
   const delayByGaps = new WeakMap<Gaps, SuspendDelay>();
   const fleetDelay = (gaps: Gaps, coldStartS: number): SuspendDelay => {
-    const delay = delayByGaps.get(gaps) ?? bestDelay(curveOf(gaps), coldStartS).delay;
+    const delay = delayByGaps.get(gaps) ?? bestDelay(stretchedCurve(curveOf(gaps)), coldStartS).delay;
     delayByGaps.set(gaps, delay);
     return delay;
   };

@@ -35,6 +35,14 @@ export function periodicSources(traffic: Traffic): readonly PeriodicSource[] {
   });
 }
 
+/** The one whose requests are this far apart, give or take. */
+export function sourceWithGaps(
+  periodic: readonly PeriodicSource[],
+  gapMs: DurationMs,
+): PeriodicSource | undefined {
+  return periodic.find(({ everyMs }) => Math.abs(gapMs - everyMs) <= TOLERANCE * everyMs);
+}
+
 function intervalOf(gaps: readonly DurationMs[]): DurationMs | undefined {
   if (gaps.length < MIN_GAPS) return undefined;
   const sorted = Float64Array.from(gaps).sort();

@@ -1,4 +1,4 @@
-import { OTHER_PRICES } from "../../platform/catalog/price-lists.ts";
+import { OTHER_PRICES, type PriceList } from "../../platform/catalog/price-lists.ts";
 
 /** What a month's bill has besides compute; undefined: unknown. */
 export type OtherUsage = {
@@ -18,7 +18,11 @@ export type MonthlyBill = {
 };
 
 /** All lines of a month. Only the compute and what the minimum adds depend on delays. */
-export function monthlyBill(computeDollars: number, usage: OtherUsage): MonthlyBill {
+export function monthlyBill(
+  computeDollars: number,
+  usage: OtherUsage,
+  { minimum }: Pick<PriceList, "minimum">,
+): MonthlyBill {
   const { storageGb, historyGb, extraBranches, transferGb } = usage;
   const billedTransfer =
     transferGb === undefined ? undefined : Math.max(0, transferGb - OTHER_PRICES.includedTransferGb);
@@ -35,7 +39,7 @@ export function monthlyBill(computeDollars: number, usage: OtherUsage): MonthlyB
     ),
   ];
   const sum = usageLines.reduce((total, { dollars_per_month }) => total + dollars_per_month, 0);
-  const toMinimum = Math.max(0, OTHER_PRICES.minimum - sum);
+  const toMinimum = Math.max(0, minimum - sum);
   return {
     dollars_per_month: sum + toMinimum,
     lines:

@@ -68,11 +68,11 @@ test("a world has a price under every profile, from the list and plan that the q
     expect(cost.value).toBeCloseTo(cu_hours.value * told.price_per_cu_hour, 9);
     return [told.profile, told.price_per_cu_hour, told.price_list, told.price_plan];
   };
-  expect(await prices({})).toEqual(["2024", 0.222, "2025-11-03", "scale"]);
+  expect(await prices({})).toEqual(["2024", 0.222, "2026-03-20", "scale"]);
   expect(await prices({ profile: 2026, price_plan: "launch" })).toEqual([
     "2026",
     0.106,
-    "2025-11-03",
+    "2026-03-20",
     "launch",
   ]);
   expect(await prices({ prices: "2025-08-14" })).toEqual(["2024", 0.26, "2025-08-14", "scale"]);

@@ -20,7 +20,7 @@ test("advise names the health check that keeps computes active, before a delay t
   expect(lines.length).toBeLessThanOrEqual(10);
   const { advice } = await advise(trace);
   expect(advice.decision).toMatchObject({ kind: "source", source: "health-check", is_clear: true });
-  expect(advice.would_change.join()).toMatch(/a delay below 4 min: [\d,]+ cold starts a day instead of \d+/);
+  expect(advice.would_change.join()).toMatch(/a delay \d+ % shorter, below 4 min: [\d,]+ cold starts a day instead of \d+, because of health-check every 4 min/);
 });
 
 test("a delay is proposed only if the plan allows it, and the plan that allows it is the proposal", async () => {
@@ -36,10 +36,18 @@ test("a delay is proposed only if the plan allows it, and the plan that allows i
 
 test("the whole bill is compared: below the minimum nothing is saved", async () => {
   const trace = await createShopTrace();
-  const { advice } = await advise(trace, "--cu", "0.001");
+  const { advice } = await advise(trace, "--cu", "0.001", "--prices", "2025-11-03");
   expect(advice.bill.dollars_per_month).toBe(5);
   expect(advice.decision).toBeNull();
-  const { advice: stored } = await advise(trace, "--cu", "0.001", "--storage", "100");
+  const { advice: stored } = await advise(
+    trace,
+    "--cu",
+    "0.001",
+    "--prices",
+    "2025-11-03",
+    "--storage",
+    "100",
+  );
   expect(stored.bill.dollars_per_month).toBeGreaterThan(35);
 });
 

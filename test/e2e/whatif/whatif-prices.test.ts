@@ -48,10 +48,10 @@ test.each(QUESTIONS.filter(([command]) => command !== "quota"))(
     const all = [command, trace(), ...args];
     for (const profile of ["2024", "2026"]) {
       const { question } = await runWhatif([...all, "--profile", profile]);
-      expect(question).toMatchObject({ profile, price_per_cu_hour: 0.222, price_list: "2025-11-03" });
+      expect(question).toMatchObject({ profile, price_per_cu_hour: 0.222, price_list: "2026-03-20" });
       const { stdout } = await runStandin(["whatif", ...all, "--profile", profile]);
       expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-        `$0.222 per CU-hour (plan scale, prices of 2025-11-03) · profile ${profile}`,
+        `$0.222 per CU-hour (plan scale, prices of 2026-03-20) · profile ${profile}`,
       );
     }
   },

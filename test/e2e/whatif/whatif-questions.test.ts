@@ -178,7 +178,7 @@ test("profiles are compared by their values and by the cost of the traffic; a pr
   expect(first.best_delay_s).toBeLessThan(600);
   expect(old).toMatchObject({
     price_per_cu_hour: 0.222,
-    price_list: "2025-11-03",
+    price_list: "2026-03-20",
     max_connections: 450,
     figures: { wait_p99_ms: 3_000 },
   });

@@ -386,7 +386,7 @@ test.each([
     const settled =
       command === "quota"
         ? / --profile 2024 --cu 0.25 /
-        : / --profile 2024 --prices 2025-11-03 --price-plan scale /;
+        : / --profile 2024 --plan scale --prices 2026-03-20 --price-plan scale /;
     expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : settled);
     const again = await runStandin([
       ...manifest.repeat.split(" ").slice(1),
@@ -586,7 +586,7 @@ test("a world is analyzed with its own settings: the current cost is what the si
     cu: "own",
     start_latency: "3000ms",
     price_per_cu_hour: 0.222,
-    price_list: "2025-11-03",
+    price_list: "2026-03-20",
     price_plan: "scale",
   });
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
@@ -600,7 +600,7 @@ test("a world is analyzed with its own settings: the current cost is what the si
     expect(stderr).toMatch(/^note: from the world's settings: profile 2024, /m);
     expect(stderr.includes("size")).toBe(args[0] === "curve");
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      "$0.222 per CU-hour (plan scale, prices of 2025-11-03) · profile 2024",
+      "$0.222 per CU-hour (plan scale, prices of 2026-03-20) · profile 2024",
     );
   }
   expect(await runStandin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
@@ -691,7 +691,7 @@ test.each([
   [["curve", "few.csv", "--price", "-1"], /at least 0/],
   [["curve", "few.csv", "--price", "1", "--prices", "2025-08-14"], /'--price <dollars>' cannot be used/],
   [["curve", "few.csv", "--price", "1", "--price-plan", "launch"], /'--price <dollars>' cannot be used/],
-  [["curve", "few.csv", "--prices", "2024-01-01"], /choices are 2025-08-14, 2025-11-03/],
+  [["curve", "few.csv", "--prices", "2024-01-01"], /choices are 2025-08-14, 2026-03-20/],
   [["curve", "few.csv", "--price-plan", "free"], /choices are launch, scale/],
   [["curve", "few.csv", "--present", "60", "--present", "300"], /'--present <delay>' is given twice/],
   [["capacity", "few.csv", "--size", "0.25", "--size", "4"], /'--size <range>' is given twice/],

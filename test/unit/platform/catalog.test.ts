@@ -113,9 +113,11 @@ test("releases come out each Thursday at 00:00 UTC", () => {
 });
 
 test("the newest prices are those of the last announcement", () => {
-  expect(PRICE_LIST_DATES).toEqual(["2025-08-14", "2025-11-03"]);
+  expect(PRICE_LIST_DATES).toEqual(["2025-08-14", "2025-11-03", "2026-03-20"]);
   expect(PRICED_PLANS).toEqual(["launch", "scale"]);
-  expect(newestPriceList()).toEqual(priceListOf("2025-11-03"));
+  expect(newestPriceList()).toEqual(priceListOf("2026-03-20"));
+  expect(PRICE_LIST_DATES.map((date) => priceListOf(date).minimum)).toEqual([5, 5, 0]);
+  expect(priceListOf("2026-03-20").perCuHour).toEqual(priceListOf("2025-11-03").perCuHour);
   expect(priceListOf("2025-11-03").perCuHour).toEqual({ launch: 0.106, scale: 0.222 });
   expect(priceListOf("2025-08-14").perCuHour).toEqual({ launch: 0.14, scale: 0.26 });
 });

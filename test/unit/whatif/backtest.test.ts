@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
+import { trafficChangeOf } from "../../../src/whatif/held-out/day-statistics.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import { type Backtest, backtestOf } from "../../../src/whatif/questions/backtest/backtest.ts";
@@ -13,6 +14,7 @@ import { driftOf } from "../../../src/whatif/questions/backtest/drift.ts";
 import { type FoldLength, foldsOf } from "../../../src/whatif/questions/backtest/folds.ts";
 import { foldTraining } from "../../../src/whatif/questions/backtest/training.ts";
 import { trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
+import { changeSummary } from "../../../src/whatif/units/traffic-change.ts";
 import {
   BEGIN,
   DAY,
@@ -51,9 +53,11 @@ function backtest(
   });
   const gaps = longGapsOf(trace, 0);
   const folds = foldsOf(trace.period, length);
-  const training = folds.map((fold) => foldTraining(gaps, question.costs, fold));
+  const training = folds.map((fold) => foldTraining(gaps, question, fold));
   const policies = backtestPolicies(question, platformDelay, requested);
-  const input = { question, fold: length, folds, training, policies };
+  const change = trafficChangeOf(trace, gaps);
+  const trafficChange = change === undefined ? null : changeSummary(change);
+  const input = { question, fold: length, folds, training, trafficChange, policies };
   const plan = new BacktestPlan(trace.period, input);
   const outcomes = plan.passes.map(({ period, jobs }) => {
     const work = { jobs, from: 0, to: trace.computes.length, fleetGaps: undefined };

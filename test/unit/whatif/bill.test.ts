@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
+import { newestPriceList, priceListOf } from "../../../src/platform/catalog/price-lists.ts";
 import { monthlyBill } from "../../../src/whatif/units/bill.ts";
 
+const NEWEST = newestPriceList();
+const WITH_MINIMUM = priceListOf("2025-11-03");
+
 test("a bill has compute, storage, history, extra branches and transfer beyond the included 100 GB", () => {
-  const bill = monthlyBill(20, { storageGb: 10, historyGb: 5, extraBranches: 2, transferGb: 130 });
+  const bill = monthlyBill(20, { storageGb: 10, historyGb: 5, extraBranches: 2, transferGb: 130 }, NEWEST);
   expect(bill.lines).toEqual([
     { line: "compute", dollars_per_month: 20 },
     { line: "storage", dollars_per_month: 3.5 },
@@ -11,17 +15,25 @@ test("a bill has compute, storage, history, extra branches and transfer beyond t
     { line: "transfer", dollars_per_month: 3 },
   ]);
   expect([bill.dollars_per_month, bill.unknown]).toEqual([30.5, []]);
-  expect(monthlyBill(20, { transferGb: 100 }).dollars_per_month).toBe(20);
+  expect(monthlyBill(20, { transferGb: 100 }, NEWEST).dollars_per_month).toBe(20);
 });
 
-test("a bill is at least the minimum, so saving compute below it saves nothing; unknown lines are named", () => {
+test("a bill is at least the minimum of a list that has one, so saving compute below it saves nothing; unknown lines are named", () => {
   for (const [compute, total] of [
     [0, 5],
     [4.99, 5],
     [5, 5],
     [5.01, 5.01],
   ] as const)
-    expect(monthlyBill(compute, {}).dollars_per_month).toBe(total);
-  expect(monthlyBill(1, {}).lines.at(-1)).toEqual({ line: "to the minimum", dollars_per_month: 4 });
-  expect(monthlyBill(5, { storageGb: 0 }).unknown).toEqual(["history", "extra branches", "transfer"]);
+    expect(monthlyBill(compute, {}, WITH_MINIMUM).dollars_per_month).toBe(total);
+  expect(monthlyBill(1, {}, WITH_MINIMUM).lines.at(-1)).toEqual({
+    line: "to the minimum",
+    dollars_per_month: 4,
+  });
+  expect(monthlyBill(5, { storageGb: 0 }, WITH_MINIMUM).unknown).toEqual([
+    "history",
+    "extra branches",
+    "transfer",
+  ]);
+  expect(monthlyBill(1, {}, NEWEST).dollars_per_month).toBe(1);
 });

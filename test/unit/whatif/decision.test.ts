@@ -47,6 +47,9 @@ function afterGaps(days: number, gapsS: readonly number[]): Traffic {
   return trafficOf(traceOf(days * DAY, rows));
 }
 
+/** 5 % longer than 100 s and than 1,000 s: the delays that are chosen for gaps of these lengths. */
+const [AFTER_100, AFTER_1000] = [105, 1_050];
+
 const TWO_LENGTHS = [...Array<number>(100).fill(100), ...Array<number>(100).fill(1_000)];
 
 /**
@@ -59,32 +62,32 @@ test("the three options are the shortest delay, the lowest weighted cost, and th
   const { decision } = summaryOf(twoLengths(), questionWith());
   const byName = new Map(decision.options.map((option) => [option.name, option]));
   expect(byName.get("cheapest")).toMatchObject({ delay_s: 60, cold_starts_per_day: 200 / 8 });
-  expect(byName.get("balanced")).toMatchObject({ delay_s: 100, cold_starts_per_day: 100 / 8 });
+  expect(byName.get("balanced")).toMatchObject({ delay_s: AFTER_100, cold_starts_per_day: 100 / 8 });
   expect(byName.get("fewest_cold_starts")).toMatchObject({ delay_s: 1_000, cold_starts_per_day: 0 });
-  expect(decision.recommended_delay_s).toBe(100);
-  // 20,100 s of active time in 8 days, for a month of 730 hours; now 100 + 100 · 300 s and the tail of 300 s.
+  expect(decision.recommended_delay_s).toBe(AFTER_100);
+  // 100 · 100 + 101 · 105 s of active time in 8 days, for a month of 730 hours; now 100 + 100 · 300 s and the tail of 300 s.
   const perMonth = (activeS: number) => ((activeS / 3_600) * 0.222 * 730) / (8 * 24);
-  expect(byName.get("balanced")?.cost_dollars_per_month).toBeCloseTo(perMonth(20_100), 9);
+  expect(byName.get("balanced")?.cost_dollars_per_month).toBeCloseTo(perMonth(20_605), 9);
   const current = 100 * 100 + 100 * 300 + 300;
   expect(decision.current.cost_dollars_per_month).toBeCloseTo(perMonth(current), 9);
   expect(byName.get("balanced")?.change).toMatchObject({ cold_starts_per_day: 0, wait_mean_ms: 0 });
-  expect(byName.get("balanced")?.change.cost_percent).toBeCloseTo((20_100 / current - 1) * 100, 9);
+  expect(byName.get("balanced")?.change.cost_percent).toBeCloseTo((20_605 / current - 1) * 100, 9);
 });
 
 test("the break-even is the worth of a cold start at which another delay becomes the best", () => {
   const { break_even } = summaryOf(twoLengths(), questionWith()).decision;
-  // Below 8,040 s / 100 starts the delay of 60 s is better, above 90,900 s / 100 starts that of 1,000 s.
-  expect(break_even.below).toMatchObject({ cold_start_worth_s: 80, delay_s: 60 });
-  expect(break_even.above).toMatchObject({ cold_start_worth_s: 909, delay_s: 1_000 });
+  // Below 8,545 s / 100 starts the delay of 60 s is better, above 95,395 s / 100 starts that of 1,050 s, which all gaps are shorter than.
+  expect(break_even.below).toMatchObject({ cold_start_worth_s: 85, delay_s: 60 });
+  expect(break_even.above).toMatchObject({ cold_start_worth_s: 904, delay_s: AFTER_1000 });
   const bestAt = (coldStartWorthS: number) =>
     summaryOf(twoLengths(), questionWith({ coldStartWorthS })).best.delay_s;
-  expect([80, 81, 909, 910].map(bestAt)).toEqual([60, 100, 100, 1_000]);
+  expect([85, 86, 904, 905].map(bestAt)).toEqual([60, AFTER_100, AFTER_100, AFTER_1000]);
 });
 
 test("the plateau ends where the weighted cost is 1 % higher", () => {
   const { plateau } = summaryOf(twoLengths(), questionWith()).decision;
-  // 20,100 + 100 · 300 s. Each second more keeps 101 gaps active: 4 s are below 501 s, 5 s are above.
-  expect(plateau).toEqual({ from_delay_s: 100, to_delay_s: 104 });
+  // 20,605 + 100 · 300 s. Each second more keeps 101 gaps active: 5 s are below 506.05 s, 6 s are above.
+  expect(plateau).toEqual({ from_delay_s: AFTER_100, to_delay_s: 110 });
 });
 
 test("limits on cold starts and on money confine the options", () => {
@@ -93,7 +96,7 @@ test("limits on cold starts and on money confine the options", () => {
   const constraints = { maxColdPerDay: 12.5, maxCostPerMonth: costOf(200) + 1e-9 };
   const { decision, cheapest_within } = summaryOf(twoLengths(), question, constraints);
   expect(decision.within_limits).toEqual({ from_delay_s: 100, to_delay_s: 200 });
-  expect(decision.options.map(({ delay_s }) => delay_s)).toEqual([100, 100, 100]);
+  expect(decision.options.map(({ delay_s }) => delay_s)).toEqual([AFTER_100, 100, 100]);
   expect(cheapest_within?.delay_s).toBe(100);
   const tooCheap = summaryOf(twoLengths(), question, { ...constraints, maxCostPerMonth: costOf(99.9) });
   expect(tooCheap).toMatchObject({ cheapest_within: null });
@@ -105,7 +108,7 @@ test("limits on cold starts and on money confine the options", () => {
 
 test("fewer than 7 days or 100 cold starts give figures and no recommendation", () => {
   const enough = summaryOf(twoLengths(7), questionWith()).decision;
-  expect(enough).toMatchObject({ recommended_delay_s: 100, too_little: [] });
+  expect(enough).toMatchObject({ recommended_delay_s: AFTER_100, too_little: [] });
   const short = summaryOf(twoLengths(6), questionWith());
   expect(short.decision).toMatchObject({ recommended_delay_s: null });
   expect(short.decision.options).toHaveLength(3);
@@ -134,7 +137,7 @@ test("the break-even of a worth in dollars is in dollars", () => {
   const dollars = summaryOf(twoLengths(), questionWith({ coldStartDollars: 0.0222 })).decision.break_even
     .below;
   expect(dollars).toMatchObject({ cold_start_worth_s: null, delay_s: 60 });
-  expect(dollars?.cold_start_worth_dollars).toBeCloseTo((80 / 3_600) * 0.222, 6);
+  expect(dollars?.cold_start_worth_dollars).toBeCloseTo((85 / 3_600) * 0.222, 6);
 });
 
 test("a cold start of a given price is worth the same for each size", () => {
@@ -168,18 +171,21 @@ test("a cold start of a given price is worth the same for each size", () => {
 });
 
 test("the answer begins with the balanced option and names its assumption", () => {
-  const [first, second, third, fourth, fifth, sixth, seventh] = curvePage(
+  const [first, second, third, fourth, fifth, sixth, seventh, eighth] = curvePage(
     summaryOf(twoLengths(), questionWith()),
   ).answer;
-  expect(first).toMatch(/^Balanced: 100 s\. \$[\d.]+ ± \$[\d.]+ a month, 12\.5 ± [\d.]+ cold starts a day, /);
+  expect(first).toMatch(/^Balanced: 105 s\. \$[\d.]+ ± \$[\d.]+ a month, 12\.5 ± [\d.]+ cold starts a day, /);
   expect(second).toMatch(/^Cheapest: 1 min\. /);
   expect(third).toMatch(/^Fewest cold starts: 16 min 40 s\. /);
   expect(fourth).toMatch(/^Current: 5 min\. /);
   expect(fifth).toMatch(
-    /^Balanced assumes that avoiding a cold start is worth 5 min of active time\. Below 80 s of active time the best is 1 min \(−\d.* %\); above 15 min 9 s of active time the best is 16 min 40 s \(\+\d.* %\)\.$/,
+    /^Balanced assumes that avoiding a cold start is worth 5 min of active time\. Below 85 s of active time the best is 1 min \(−\d.* %\); above 15 min 4 s of active time the best is 17 min 30 s \(\+\d.* %\)\.$/,
   );
-  expect(sixth).toBe("Delays from 100 s to 104 s are within 1 % of its weighted cost.");
+  expect(sixth).toBe("Delays from 105 s to 110 s are within 1 % of its weighted cost.");
   expect(seventh).toBe(
+    "Nearest cliff: 5 % shorter, below 100 s: 25 cold starts a day instead of 13, because many gaps are just as long.",
+  );
+  expect(eighth).toBe(
     "± is half the width of a 95 % interval, for these computes on other days. With 1 whole week recorded, the intervals assume that weeks are alike; 4 would show how they differ. Nothing is said about other computes: 1 compute, and 5 are needed to say how computes differ.",
   );
 });
@@ -205,6 +211,6 @@ test("margins are those of these computes on other days; with five computes, tho
 test("an option equal to an earlier one, or to the current delay, is named once", () => {
   const lines = curvePage(summaryOf(twoLengths(), questionWith({ coldStartWorthS: 0 }))).answer;
   expect(lines).toContain("Cheapest: 1 min, the same as balanced.");
-  const current = curvePage(summaryOf(twoLengths(), questionWith({ present: 100 }))).answer;
-  expect(current[0]).toBe("Balanced: 100 s, the current delay.");
+  const current = curvePage(summaryOf(twoLengths(), questionWith({ present: AFTER_100 }))).answer;
+  expect(current[0]).toBe("Balanced: 105 s, the current delay.");
 });

@@ -41,7 +41,8 @@ function groupsOf(size: number): Traffic {
 test("longer starts make a longer delay the best", () => {
   const best = (ms: number) => summaryOf(groupsOf(1), questionWith(ms)).best.delay_s;
   expect(best(500)).toBe(60);
-  expect(best(60_000)).toBe(1_200);
+  // The gap of 1,200 s, also if it gets 5 % longer.
+  expect(best(60_000)).toBe(1_260);
 });
 
 test("more requests that wait for a start make a longer delay the best", () => {
@@ -51,7 +52,7 @@ test("more requests that wait for a start make a longer delay the best", () => {
   expect(summaryOf(groupsOf(8), questionWith(3_000)).cold_start_worth_here_s).toBe(
     Math.round((300 * (3 + 2 + 1)) / 3),
   );
-  expect(best(1)).toBe(1_200);
+  expect(best(1)).toBe(1_260);
   const worths = [1, 2, 8].map(
     (size) => summaryOf(groupsOf(size), questionWith(3_000)).cold_start_worth_here_s,
   );
@@ -100,7 +101,8 @@ test("with computes of different sizes, the best delay is the cheapest by CU tim
   const cheapest = curve.reduce((least, point) => (point.burden_s < least.burden_s ? point : least));
   expect(best.burden_s).toBeLessThanOrEqual(cheapest.burden_s);
   const at240 = summaryOf(traffic, questionFrom({ cu: 1 }, world)).best;
-  expect(at240.delay_s).toBe(240);
+  // The gap of 240 s, also if it gets 5 % longer.
+  expect(at240.delay_s).toBe(252);
 });
 
 test("compare and curve find the same best delay, with mixed sizes and with long starts", () => {

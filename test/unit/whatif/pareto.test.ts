@@ -69,7 +69,10 @@ describe("the Pareto front", () => {
   });
 
   test("says what beats the current setting, and by how much", () => {
-    const beaten = summaryOf([twoLengths], { question: { present: 300, startLatency: NO_LATENCY } });
+    // 200 gaps from 81 to 100 s: cold starts fall evenly, so there is no cliff.
+    const even = Array.from({ length: 200 }, (_, index) => 81 + (index % 20));
+    const spread = afterGaps([...even, ...Array<number>(100).fill(1_000)]);
+    const beaten = summaryOf([spread], { question: { present: 300, startLatency: NO_LATENCY } });
     expect(beaten.pareto.present_beaten_by_s).toBe(100);
     // 100 gaps and the tail cost 200 s less.
     const dollars = (((101 * 200) / 3_600) * 730) / (8 * 24);
@@ -82,11 +85,22 @@ describe("the Pareto front", () => {
     expect(onFront.pareto.present_beaten_by_s).toBeNull();
     expect(curvePage(onFront).answer.join()).not.toContain("beats the current setting");
     const never = summaryOf([twoLengths], { question: { present: "never", startLatency: NO_LATENCY } });
-    expect(never.pareto.present_beaten_by_s).toBe(1_000);
+    expect(never.pareto.present_beaten_by_s).toBeNull();
+  });
+
+  test("a delay at a cliff, or one that the plan does not allow, is not said to beat the current setting", () => {
+    const question = { present: 300, startLatency: NO_LATENCY };
+    // Just below 100 s, there would be three times as many cold starts.
+    expect(summaryOf([twoLengths], { question }).pareto.present_beaten_by_s).toBeNull();
+    const lengths = Array.from({ length: 200 }, (_, index) => 81 + (index % 20));
+    const even = afterGaps([...lengths, ...Array<number>(100).fill(1_000)]);
+    expect(summaryOf([even], { question }).pareto.present_beaten_by_s).toBe(100);
+    const onLaunch = { question: { ...question, plan: "launch" } as const };
+    expect(summaryOf([even], onLaunch).pareto.present_beaten_by_s).toBeNull();
   });
 
   test("one delay for all can beat delays of each compute in both figures", () => {
-    const every = (gapS: number) => afterGaps(Array<number>(300).fill(gapS));
+    const every = (gapS: number) => afterGaps(Array.from({ length: 300 }, (_, index) => gapS - (index % 20)));
     const world: WorldDefaults = {
       profile: "2024",
       latency: NO_LATENCY,

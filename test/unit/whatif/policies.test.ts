@@ -208,9 +208,16 @@ describe("perfect foresight", () => {
 
 test("best fixed delays, for the fleet and by compute, are those that a search finds", () => {
   const trace = traceOf(10 * HOUR, every(100 * SECOND, 200), every(1_000 * SECOND, 30));
-  const bear = (name: string) => weightedCostMs(replayTrace(trace, parsePolicy(name), replaySetting(90)), 90);
-  const fixed = Array.from({ length: 1_200 }, (_, index) => bear(`fixed:${60 + index}`));
-  expect(bear("best-fixed:fleet")).toBe(Math.min(...fixed, bear("never")));
+  const figures = (name: string) => replayTrace(trace, parsePolicy(name), replaySetting(90));
+  const bear = (name: string) => weightedCostMs(figures(name), 90);
+  const delays = Array.from({ length: 1_200 }, (_, index) => 60 + index);
+  // That of the fleet has the lowest cost if gaps get 5 % longer: then it has the cold starts of a shorter delay now.
+  const stretched = delays.map((delay) => {
+    const { coldStarts } = figures(`fixed:${Math.floor(delay / 1.05)}`);
+    return weightedCostMs({ activeMs: figures(`fixed:${delay}`).activeMs, coldStarts }, 90);
+  });
+  const chosen = delays[stretched.indexOf(Math.min(...stretched, bear("never")))];
+  expect(bear("best-fixed:fleet")).toBe(bear(`fixed:${chosen}`));
   expect(bear("best-fixed:compute")).toBeLessThan(bear("best-fixed:fleet"));
 });
 

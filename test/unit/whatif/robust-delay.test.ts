@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { ALL_DELAYS, chosenDelays, type Objective } from "../../../src/whatif/choice/decision.ts";
-import { nearestCliff, robustDelay } from "../../../src/whatif/choice/robust-delay.ts";
+import { bestOf, type Objective } from "../../../src/whatif/choice/decision.ts";
+import { nearestCliff, stretched } from "../../../src/whatif/choice/robust-delay.ts";
 import { curveOf, pointAt } from "../../../src/whatif/gap-curve/curve.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import { ALL_DELAYS, type DelayRange } from "../../../src/whatif/gap-curve/settable-delays.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { DAY, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
@@ -33,9 +34,11 @@ function checks(everyS: number, computes = 3): Objective {
     if (step.done === true) return { curve: curveOf(step.value.gaps), worthS: WORTH_S };
 }
 
+const robustDelay = (objective: Objective, range: DelayRange) => bestOf(stretched(objective), [range]);
+
 test("a delay just above the interval of a check is not chosen: gaps may get 5 % longer", () => {
   const objective = checks(240);
-  expect(chosenDelays(objective, ALL_DELAYS).balanced).toBe(241);
+  expect(bestOf(objective, [ALL_DELAYS])).toBe(241);
   const robust = robustDelay(objective, ALL_DELAYS);
   expect(robust).toBe(254);
   // The same delay when the checks come 3 s and 12 s later than recorded.
@@ -46,10 +49,7 @@ test("a delay just above the interval of a check is not chosen: gaps may get 5 %
 
 test("without a cliff the robust delay is that of the lowest weighted cost, or costs hardly more", () => {
   const objective = checks(7_200);
-  const [balanced, robust] = [
-    chosenDelays(objective, ALL_DELAYS).balanced,
-    robustDelay(objective, ALL_DELAYS),
-  ];
+  const [balanced, robust] = [bestOf(objective, [ALL_DELAYS]), robustDelay(objective, ALL_DELAYS)];
   expect([balanced, robust]).toEqual([60, 60]);
 });
 

@@ -65,7 +65,7 @@ test("omitted settings come from the world: profile, start latency, size and del
   });
   expect(questionSummary(question)).toMatchObject({
     price_per_cu_hour: 0.222,
-    price_list: "2025-11-03",
+    price_list: "2026-03-20",
     price_plan: "scale",
   });
   expect(question.fromWorld).toEqual(["profile", "present", "cu", "start_latency"]);

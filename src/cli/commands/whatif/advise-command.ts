@@ -7,17 +7,15 @@ import {
   priceListOf,
 } from "../../../platform/catalog/price-lists.ts";
 import { randomFrom } from "../../../simulation/random.ts";
-import { ALL_DELAYS } from "../../../whatif/choice/decision.ts";
-import { robustDelay } from "../../../whatif/choice/robust-delay.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
+import { ALL_DELAYS } from "../../../whatif/gap-curve/settable-delays.ts";
 import type { Question } from "../../../whatif/input/question.ts";
 import type { ReportLimits } from "../../../whatif/page/page-layout.ts";
 import { type Advice, adviceFrom } from "../../../whatif/questions/advice/advice.ts";
 import { adviceCharts, advicePage } from "../../../whatif/questions/advice/advice-page.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
-import { periodicSources } from "../../../whatif/trace/periodic-sources.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
@@ -72,7 +70,7 @@ Examples:
 }
 
 function addAdviseOptions(command: Command): void {
-  addQuestionOptions(command, ["pricePlan", "price"])
+  addQuestionOptions(command, ["plan", "pricePlan", "price"])
     .addOption(
       new Option("--plan <name>", "current plan, which determines the price and the delays that can be set")
         .choices(PRICED_PLANS)
@@ -106,10 +104,7 @@ type AdviseRun = QuestionRun<AdviseOptions, void>;
 
 async function answerAdvice(run: AdviseRun): Promise<Answered> {
   const { opened, options } = run;
-  const { question, profile } = await questionFromOptions(
-    { ...options, pricePlan: options.plan },
-    opened.world,
-  );
+  const { question, profile } = await questionFromOptions(options, opened.world);
   const { limits, advice } = await adviceOn(run, question, profile.suspendTimeout.defaultS);
   const { budget, slo } = advice.current.meets;
   if (budget === false || slo === false) process.exitCode = 1;
@@ -130,9 +125,10 @@ async function adviceOn(
   const detail = { byCompute: true, byDay: true };
   const reading = await readGaps(opened, question, detail, options.workers, signal);
   const curve = new CurveAnswer(traffic, reading, question, randomFrom(question.seed));
-  const named = [...curve.namedDelays, robustDelay(curve.objective, ALL_DELAYS)];
+  const named = curve.namedDelays;
   curve.storeOutcomes(named, await replayAll(opened, curve.jobs(named), question, options.workers, signal));
-  const answer = curve.summary({});
+  const shortest = await shortestWithinWait(curve, options.slo, traffic.computes.length, signal);
+  const answer = curve.summary({ maxWaitP99Ms: options.slo });
   const advice = adviceFrom({
     question: answer.question,
     traffic: answer.traffic,
@@ -149,10 +145,10 @@ async function adviceOn(
       max_wait_p99_ms: options.slo ?? null,
     },
     costs: question.costs,
-    objective: curve.objective,
+    robust: curve.robust,
     currentDelay: question.currentDelay,
     defaultDelayS,
-    shortestWithinWait: await shortestWithinWait(curve, options.slo, traffic.computes.length, signal),
+    shortestWithinWait: shortest,
     maxWaitP99Ms: options.slo,
     figuresAt: (delay) => curve.figuresAt(delay),
     waitP99Ms: (delay) => curve.waitP99Ms(delay),
@@ -168,7 +164,7 @@ async function adviceOn(
           signal,
         )
       : undefined,
-    periodic: periodicSources(traffic),
+    periodic: curve.periodic,
   });
   return { limits: answer.limits, advice };
 }

@@ -1,15 +1,17 @@
 import { type Command, Option } from "commander";
-import { noTrainingReason } from "../../../whatif/held-out/day-statistics.ts";
+import { noTrainingReason, trafficChangeOf } from "../../../whatif/held-out/day-statistics.ts";
 import type { Question } from "../../../whatif/input/question.ts";
 import { BACKTEST_DEFAULTS, backtestPolicy } from "../../../whatif/questions/backtest/backtest-policies.ts";
 import { FOLD_DAYS, type Fold, type FoldLength, foldsOf } from "../../../whatif/questions/backtest/folds.ts";
 import { type FoldTraining, foldTraining } from "../../../whatif/questions/backtest/training.ts";
 import type { LongGaps } from "../../../whatif/trace/long-gaps.ts";
+import { changeSummary } from "../../../whatif/units/traffic-change.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
 import { type OpenedTraces, openTraces } from "../../whatif/open-traffic.ts";
 import { coverageOf } from "../../whatif/parts/answer.ts";
+import type { BacktestSetup } from "../../whatif/parts/backtest-answer.ts";
 import { type DividedOptions, dividedCommand } from "../../whatif/parts/divided-command.ts";
 import { POLICIES_HELP, policyOption } from "../../whatif/policy-option.ts";
 import {
@@ -66,7 +68,7 @@ Examples:
         setup: {
           ...{ command: "backtest", question, fold: options.fold, policies: options.policy ?? [] },
           platformDelay: profile.suspendTimeout.defaultS,
-          training: await trainedPolicies(opened, question, options, signal),
+          ...(await trainedPolicies(opened, question, options, signal)),
           ...coverageOf(opened),
         },
         resolvedFlags: resolvedQuestionFlags(question, opened),
@@ -80,20 +82,23 @@ async function trainedPolicies(
   question: Question,
   { fold, workers }: BacktestOptions,
   signal: AbortSignal,
-): Promise<readonly FoldTraining[]> {
+): Promise<Pick<BacktestSetup, "training" | "trafficChange">> {
   const { traffic } = opened;
   const folds = foldsOrError(() => foldsOf(traffic.period, fold));
   const detail = { byCompute: false, byDay: true };
   const { longGaps } = await readGaps(opened, question, detail, workers, signal);
   const missing = noTrainingReason(traffic.period, longGaps);
   if (missing !== undefined) throw new CliError(`no backtest: ${missing}`);
-  return runWithProgress(trainings(longGaps as LongGaps, question, folds), "training", folds.length, signal);
+  const work = trainings(longGaps as LongGaps, question, folds);
+  const training: readonly FoldTraining[] = await runWithProgress(work, "training", folds.length, signal);
+  const change = trafficChangeOf(traffic, longGaps as LongGaps);
+  return { training, trafficChange: change === undefined ? null : changeSummary(change) };
 }
 
-function* trainings(gaps: LongGaps, { costs }: Question, folds: readonly Fold[]) {
+function* trainings(gaps: LongGaps, question: Question, folds: readonly Fold[]) {
   const training = [];
   for (const [index, fold] of folds.entries()) {
-    training.push(foldTraining(gaps, costs, fold));
+    training.push(foldTraining(gaps, question, fold));
     yield index + 1;
   }
   return training;

@@ -1,7 +1,7 @@
-import { OTHER_PRICES, type PricedPlan } from "../../../platform/catalog/price-lists.ts";
+import type { PricedPlan } from "../../../platform/catalog/price-lists.ts";
 import { tooLittleReasons } from "../../choice/decision.ts";
 import type { DecisionSummary } from "../../choice/decision-summary.ts";
-import { nearestCliff } from "../../choice/robust-delay.ts";
+import { cliffText } from "../../choice/decision-text.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";
@@ -10,13 +10,7 @@ import { type MonthlyBill, monthlyBill } from "../../units/bill.ts";
 import { delayText } from "../../units/number-format.ts";
 import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import { UNNAMED } from "../attribution/attribution-report.ts";
-import {
-  bestSettable,
-  computeDollars,
-  type Proposal,
-  type ProposalInput,
-  proposalsFor,
-} from "./proposals.ts";
+import { computeDollars, type Proposal, type ProposalInput, proposalsFor } from "./proposals.ts";
 
 /** The JSON of `standin advise`. */
 export type Advice = {
@@ -57,11 +51,11 @@ export type AdviceInput = ProposalInput & {
 };
 
 export function adviceFrom(input: AdviceInput): Advice {
-  const { question, traffic, plan, usage, currentDelay, requirements, trafficChange } = input;
-  const bill = monthlyBill(computeDollars(input, currentDelay), usage);
+  const { question, traffic, plan, usage, priceList, currentDelay, requirements, trafficChange } = input;
+  const bill = monthlyBill(computeDollars(input, currentDelay), usage, priceList);
   const proposals = proposalsFor(input, bill);
   const too_little = tooLittleReasons(
-    input.objective.curve.periodMs,
+    input.robust.curve.periodMs,
     input.figuresAt(SHORTEST_DELAY_S).cold_starts,
   );
   const { budget_dollars_per_month: budget, max_wait_p99_ms: maxWaitMs } = requirements;
@@ -99,10 +93,7 @@ function isAdvisable(
   return is_clear && (trafficChange === null || isDelayUnchanged);
 }
 
-function wouldChange(input: AdviceInput): string[] {
-  const { objective, decision, currentDelay } = input;
-  const chosen = bestSettable(input, input.plan) ?? currentDelay;
-  const cliff = chosen === "own" ? undefined : nearestCliff(objective.curve, chosen);
+function wouldChange({ decision }: AdviceInput): string[] {
   const { below, above } = decision.break_even;
   const worth = (breakEven: { readonly cold_start_worth_s: number | null } | null, word: string) =>
     breakEven === null || breakEven.cold_start_worth_s === null
@@ -111,16 +102,12 @@ function wouldChange(input: AdviceInput): string[] {
   return [
     ...worth(below, "less"),
     ...worth(above, "more"),
-    ...(cliff === undefined
-      ? []
-      : [
-          `a delay below ${delayText(cliff.delayS)}: ${Math.round(cliff.coldStartsPerDayBelow).toLocaleString("en")} cold starts a day instead of ${Math.round(cliff.coldStartsPerDayAbove).toLocaleString("en")}, because many gaps are just as long`,
-        ]),
+    ...(decision.cliff === null ? [] : [`a delay ${cliffText(decision.cliff)}`]),
   ];
 }
 
 function notKnown(
-  { attribution, margins, requirements, waitP99Ms, currentDelay }: AdviceInput,
+  { attribution, margins, requirements, waitP99Ms, currentDelay, priceList }: AdviceInput,
   bill: MonthlyBill,
 ) {
   return [
@@ -128,7 +115,7 @@ function notKnown(
       ? []
       : [`the cost of ${bill.unknown.join(", ")} (the same under every delay)`]),
     ...(bill.lines.some(({ line }) => line === "to the minimum")
-      ? [`whether your contract still has the minimum of $${OTHER_PRICES.minimum} a month`]
+      ? [`whether your contract still has the minimum of $${priceList.minimum} a month`]
       : []),
     "whether a smaller size is enough (standin whatif capacity)",
     ...(attribution === undefined || attribution.sources.every(({ source }) => source === UNNAMED)

@@ -6,10 +6,10 @@ import {
   type PricedPlan,
   type PriceList,
 } from "../../../platform/catalog/price-lists.ts";
-import { ALL_DELAYS, type DelayRange, type Objective } from "../../choice/decision.ts";
-import { robustDelay } from "../../choice/robust-delay.ts";
-import { type Costs, perMonth, weightedCostMs } from "../../gap-curve/costs.ts";
-import { type DelayChoice, pointAt, type SuspendDelay } from "../../gap-curve/curve.ts";
+import { bestOf, type Objective } from "../../choice/decision.ts";
+import { type Costs, perMonth } from "../../gap-curve/costs.ts";
+import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
+import { ALL_DELAYS, settableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
 import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
 import type { DayMargins } from "../../held-out/margins.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";
@@ -47,7 +47,8 @@ export type ProposalInput = {
   readonly priceList: PriceList;
   readonly usage: OtherUsage;
   readonly costs: Costs;
-  readonly objective: Objective;
+  /** By which delays are chosen; see `stretched`. */
+  readonly robust: Objective;
   readonly currentDelay: DelayChoice;
   /** The platform's default, in seconds. */
   readonly defaultDelayS: number;
@@ -80,27 +81,12 @@ export function proposalsFor(input: ProposalInput, bill: MonthlyBill): readonly 
     .sort((a, b) => b.worth_dollars_per_month - a.worth_dollars_per_month);
 }
 
-/** The delays that a plan lets its users set, and that meet the limit on the wait. */
-function settableDelays(plan: PricedPlan, defaultDelayS: number, shortest: SuspendDelay): DelayRange[] {
-  const range: DelayRange = { ...ALL_DELAYS, shortest };
-  if (ALLOWED_DELAYS[plan] === "all") return [range];
-  const never: DelayRange = { shortest: "never", longest: "never" };
-  const isDefaultEnough = shortest !== "never" && defaultDelayS >= shortest;
-  return isDefaultEnough ? [{ shortest: defaultDelayS, longest: defaultDelayS }, never] : [never];
-}
-
-/** Undefined if no delay meets the limit on the wait. */
+/** The delay of choice of those that a plan allows; undefined if none of them meets the limit on the wait. */
 export function bestSettable(input: ProposalInput, plan: PricedPlan): SuspendDelay | undefined {
-  const { objective, shortestWithinWait } = input;
-  if (shortestWithinWait === undefined) return undefined;
-  const [first, ...others] = settableDelays(plan, input.defaultDelayS, shortestWithinWait).map((range) =>
-    robustDelay(objective, range),
-  );
-  const costOf = (delay: SuspendDelay) => weightedCostMs(pointAt(objective.curve, delay), objective.worthS);
-  return others.reduce<SuspendDelay | undefined>(
-    (best, delay) => (best === undefined || costOf(delay) < costOf(best) ? delay : best),
-    first,
-  );
+  const { robust, shortestWithinWait: shortest, defaultDelayS } = input;
+  if (shortest === undefined) return undefined;
+  const ranges = settableWithin(settableDelays(plan, defaultDelayS), { ...ALL_DELAYS, shortest });
+  return ranges.length === 0 ? undefined : bestOf(robust, ranges);
 }
 
 function delayProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
@@ -213,7 +199,7 @@ type Change = Pick<Proposal, "kind" | "change" | "delay_s" | "plan" | "source"> 
 
 function proposal(input: ProposalInput, bill: MonthlyBill, change: Change): Proposal {
   const { computeDollars: dollars, coldStartsPerDay, marginDollars, ...named } = change;
-  const saves = bill.dollars_per_month - monthlyBill(dollars, input.usage).dollars_per_month;
+  const saves = bill.dollars_per_month - monthlyBill(dollars, input.usage, input.priceList).dollars_per_month;
   const moreStarts = coldStartsPerDay - input.figuresAt(input.currentDelay).cold_starts_per_day;
   const worth = saves - perMonth(moreStarts, DAY) * startDollars(input);
   const noise = Math.max(
@@ -232,12 +218,12 @@ function proposal(input: ProposalInput, bill: MonthlyBill, change: Change): Prop
 }
 
 /** What avoiding one cold start is worth, at the current price. */
-function startDollars({ objective, costs }: ProposalInput): number {
+function startDollars({ robust, costs }: ProposalInput): number {
   const cu = typeof costs.cu === "number" ? costs.cu : 1;
-  return ((objective.worthS * SECOND) / HOUR) * cu * costs.pricePerCuHour;
+  return ((robust.worthS * SECOND) / HOUR) * cu * costs.pricePerCuHour;
 }
 
 /** A month's compute. */
-export function computeDollars({ figuresAt, objective }: ProposalInput, delay: DelayChoice): number {
-  return perMonth(figuresAt(delay).cost, objective.curve.periodMs);
+export function computeDollars({ figuresAt, robust }: ProposalInput, delay: DelayChoice): number {
+  return perMonth(figuresAt(delay).cost, robust.curve.periodMs);
 }

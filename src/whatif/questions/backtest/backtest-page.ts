@@ -18,6 +18,7 @@ import {
   plural,
   waitWithMargin,
 } from "../../units/number-format.ts";
+import { changeText } from "../../units/traffic-change.ts";
 import type { Backtest, BacktestedPolicy, FoldPolicy } from "./backtest.ts";
 
 /** The last ones. The CSV file has all. */
@@ -34,7 +35,13 @@ export function backtestPage(backtest: Backtest): ReportPage {
       startsTakeText(question.start_latency),
       coldStartWorthText(question),
     ].join(" · "),
-    answer: [...bestLines(backtest), intervalLine(backtest), driftLine(backtest)],
+    answer: [
+      ...changeLines(backtest),
+      ...bestLines(backtest),
+      ...otherPlanLines(backtest),
+      intervalLine(backtest),
+      driftLine(backtest),
+    ],
     facts: policies.map((policy) => ({
       label: policy.policy,
       value: gainText(policy.delivered.gain_percent, policy.margin_95?.gain_percent),
@@ -43,6 +50,21 @@ export function backtestPage(backtest: Backtest): ReportPage {
     tables: [policyTable(backtest), foldTable(backtest), driftTable(backtest)],
     limits: backtest.limits,
   };
+}
+
+function changeLines({ traffic_change, fold }: Backtest): string[] {
+  return traffic_change === null
+    ? []
+    : [
+        `Warning: ${changeText("traffic", traffic_change)}; what was best in these ${fold}s may not be later.`,
+      ];
+}
+
+function otherPlanLines({ policies, question }: Backtest): string[] {
+  const names = policies.filter(({ not_on_plan }) => not_on_plan).map(({ policy }) => policy);
+  return names.length === 0
+    ? []
+    : [`Not on plan ${question.plan} (--plan), and not recommended: ${names.join(", ")}.`];
 }
 
 function bestLines({ policies, folds, fold, best, best_settable }: Backtest): string[] {
@@ -80,7 +102,7 @@ function startsText({ delivered, margin_95 }: BacktestedPolicy): string {
   return amountWithMargin(delivered.cold_starts_per_day, margin_95?.cold_starts_per_day);
 }
 
-function driftLine({ drift, fold }: Backtest): string {
+function driftLine({ drift, fold, traffic_change }: Backtest): string {
   const { shortest_best_delay_s: shortest, longest_best_delay_s: longest, median_factor } = drift;
   const excess =
     drift.excess_percent === null
@@ -88,7 +110,7 @@ function driftLine({ drift, fold }: Backtest): string {
       : ` The delay trained on the days before cost ${amount(Math.max(0, drift.excess_percent))} % more weighted cost than the best one of each ${fold}.`;
   const range =
     shortest === longest
-      ? `No drift: ${delayText(shortest)} is the best delay for the fleet in each ${fold}.`
+      ? `${traffic_change === null ? "No drift: " : "The traffic drifts, and so far "}${delayText(shortest)} is the best delay for the fleet in each ${fold}.`
       : `Drift: the best delay for the fleet is ${delayText(shortest)} to ${delayText(longest)}, depending on the ${fold}. From one ${fold} to the next it changes by a factor of ${amount(median_factor)} (median).`;
   return `${range}${excess}`;
 }
@@ -99,7 +121,11 @@ function policyTable(backtest: Backtest): PageTable {
     name: "policies",
     title: `Policies over ${plural(folds.length, fold)}, compared with the current setting`,
     columns: [
-      { heading: "policy", cell: ({ policy }) => policy },
+      {
+        heading: "policy",
+        cell: ({ policy, not_on_plan }) =>
+          not_on_plan === undefined ? policy : `${policy} (not on plan ${backtest.question.plan})`,
+      },
       { heading: "weighted cost, promised", cell: promisedText },
       {
         heading: "delivered",

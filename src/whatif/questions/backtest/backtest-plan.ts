@@ -2,6 +2,7 @@ import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import type { Question } from "../../input/question.ts";
 import type { ReplayJob } from "../../input/replay-jobs.ts";
 import { outcomeBetween, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import type { BacktestPolicy } from "./backtest-policies.ts";
 import type { Fold, FoldLength } from "./folds.ts";
 import type { FoldTraining } from "./training.ts";
@@ -12,6 +13,8 @@ export type BacktestInput = {
   readonly folds: readonly Fold[];
   /** One for each fold. */
   readonly training: readonly FoldTraining[];
+  /** How the number of requests changes within the traffic; null if it stays as it is. */
+  readonly trafficChange: TrafficChangeSummary | null;
   /** The current setting first. */
   readonly policies: readonly BacktestPolicy[];
 };

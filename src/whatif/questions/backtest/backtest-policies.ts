@@ -1,19 +1,23 @@
 import { isoInstant } from "../../../kernel/calendar.ts";
 import type { SimTime } from "../../../kernel/time.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SettableDelays } from "../../gap-curve/settable-delays.ts";
 import type { TrainedDelays } from "../../held-out/held-out.ts";
 import type { Question } from "../../input/question.ts";
 import type { ReplayJob } from "../../input/replay-jobs.ts";
 import { bestFixed, fixed, ownDelays } from "../../policies/fixed.ts";
 import { isTrainedSchedule, parsePolicy } from "../../policies/parse-policy.ts";
 import type { Policy } from "../../policies/policy.ts";
-import { isSettable } from "../compare/comparison.ts";
+import { isOfAnotherPlan, isSettable } from "../compare/comparison.ts";
 
 /** A policy that a backtest judges. */
 export type BacktestPolicy = {
   readonly name: string;
   readonly knows: Policy["knows"];
+  /** Whether the platform offers it, and the plan allows it. */
   readonly settable: boolean;
+  /** Whether only another plan allows it. */
+  readonly isOfAnotherPlan?: boolean;
   /**
    * `fold`: trained anew on the days before each fold. `request`: learns from each request, or never.
    * `after`: as `fold`, but applied only after the training days, so that it promises nothing on them.
@@ -42,11 +46,14 @@ export function backtestPolicies(
 ): readonly BacktestPolicy[] {
   const current = (question.currentDelay === "own" ? ownDelays : fixed(question.currentDelay)).name;
   const names = [current, fixed(platformDelay).name, ...BACKTEST_DEFAULTS, ...requested];
-  return [...new Set(names)].map(backtestPolicy);
+  return [...new Set(names)].map((name) => {
+    const policy = backtestPolicy(name, question.settable);
+    return name === current ? { ...policy, settable: true, isOfAnotherPlan: false } : policy;
+  });
 }
 
 /** Accepts the forms of `--policy`. Throws a RangeError for any other, and for a training end. */
-export function backtestPolicy(text: string): BacktestPolicy {
+export function backtestPolicy(text: string, allowed: SettableDelays = "all"): BacktestPolicy {
   if (text === SHRUNK) return delaysPolicy(SHRUNK, ({ shrunk }) => shrunk);
   const policy = parsePolicy(text);
   const { name } = policy;
@@ -60,7 +67,8 @@ export function backtestPolicy(text: string): BacktestPolicy {
     return {
       name,
       knows: policy.knows,
-      settable: isSettable(policy),
+      settable: isSettable(policy, allowed),
+      isOfAnotherPlan: isOfAnotherPlan(policy, allowed),
       trained: "request",
       jobFor: (question) => jobOf(name, question),
     };

@@ -6,6 +6,7 @@ import { type QuestionSummary, questionSummary } from "../../input/question-summ
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import { type CoveredTraffic, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
+import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import {
   type DeliveredFigures,
   type DeliveredMargins,
@@ -36,6 +37,8 @@ export type Backtest = {
   /** The same, of those that the platform itself offers. */
   readonly best_settable: string;
   readonly drift: Drift;
+  /** How the number of requests changes within the traffic; null if it stays as it is. */
+  readonly traffic_change: TrafficChangeSummary | null;
   readonly limits: ReportLimits;
 };
 
@@ -54,6 +57,8 @@ export type BacktestedPolicy = FoldPolicy & {
   readonly margin_95: DeliveredMargins | null;
   readonly knows: BacktestPolicy["knows"];
   readonly settable: boolean;
+  /** Present if only another plan allows it. */
+  readonly not_on_plan?: true;
   /** The folds in which its weighted cost is below that of the current setting. */
   readonly folds_better: number;
 };
@@ -90,7 +95,9 @@ export function backtestOf(
   const testDays = input.folds.flatMap((fold) => fold.testDays);
   const margins = OutcomeMargins.of(traffic.period, testDays);
   const policies = policiesInSum(traffic.period, input, folds, outcomes, margins);
-  const achievable = policies.filter(({ knows }) => knows !== "future");
+  const achievable = policies.filter(
+    ({ knows, not_on_plan }) => knows !== "future" && not_on_plan === undefined,
+  );
   const { before, within } = foldOutcome(outcomes, outcomes.length - 1, 0);
   return {
     question: questionSummary(question),
@@ -106,6 +113,7 @@ export function backtestOf(
     best: bestOf(achievable),
     best_settable: bestOf(achievable.filter(({ settable }) => settable)),
     drift: driftOf(training),
+    traffic_change: input.trafficChange,
     limits: backtestLimits(question, input.policies),
   };
 }
@@ -139,7 +147,7 @@ function policiesInSum(
   const lastEnd = given.at(-1)?.testTo ?? period.endAt;
   const sumOf = (index: number) => sumOfFolds({ startAt: period.startAt, endAt: lastEnd }, outcomes, index);
   const current = sumOf(0);
-  return policies.map(({ name, knows, settable }, index) => {
+  return policies.map(({ name, knows, settable, isOfAnotherPlan }, index) => {
     const inFolds = folds.map((fold) => fold.policies[index] as FoldPolicy);
     const promises = inFolds.flatMap(({ promised }, fold) =>
       promised === null ? [] : [{ promised, current: foldOutcome(outcomes, fold, 0).within }],
@@ -149,6 +157,7 @@ function policiesInSum(
       policy: name,
       knows,
       settable,
+      ...(isOfAnotherPlan === true ? { not_on_plan: true } : {}),
       margin_95: deliveredMargins(own, current, margins, costs),
       promised: promises.length === 0 ? null : promisedInSum(promises, costs),
       delivered: deliveredFigures(own, current, ms, costs),

@@ -7,6 +7,7 @@ import {
   type TrainedDelays,
   trainedDelays,
 } from "../../held-out/held-out.ts";
+import type { Question } from "../../input/question.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
 import type { Fold } from "./folds.ts";
 
@@ -19,10 +20,14 @@ export type FoldTraining = {
   readonly excessPercent: number | null;
 };
 
-export function foldTraining(gaps: LongGaps, costs: Costs, { trainDays, testDays }: Fold): FoldTraining {
-  const trained = trainedDelays({ gaps, costs: withWorth(gaps, costs, trainDays) }, trainDays);
+export function foldTraining(
+  gaps: LongGaps,
+  { costs, settable }: Pick<Question, "costs"> & Partial<Pick<Question, "settable">>,
+  { trainDays, testDays }: Fold,
+): FoldTraining {
+  const trained = trainedDelays({ gaps, costs: withWorth(gaps, costs, trainDays), settable }, trainDays);
   const foldCosts = withWorth(gaps, costs, testDays);
-  const bestDelay = bestDelayOfDays({ gaps, costs: foldCosts }, testDays);
+  const bestDelay = bestDelayOfDays({ gaps, costs: foldCosts, settable }, testDays);
   const costOf = (delay: SuspendDelay) => {
     const totals = dayTotals(
       gaps,

@@ -68,18 +68,26 @@ export function comparisonPage(comparison: Comparison): ReportPage {
 export function bestPolicy(policies: readonly ComparedPolicy[]): ComparedPolicy {
   const weightedCost = (policy: ComparedPolicy) => figure(policy, "burden_s").value;
   return policies
-    .filter(({ knows }) => knows !== "future")
+    .filter(({ knows, not_on_plan }) => knows !== "future" && not_on_plan === undefined)
     .reduce((best, policy) => (weightedCost(policy) < weightedCost(best) ? policy : best));
 }
 
 function comparisonAnswerText(comparison: Comparison, best: ComparedPolicy): string[] {
   return [
     ...decisionLines(comparison, best),
+    ...otherPlanLines(comparison),
     comparison.no_margins === null
       ? "± is half the width of a 95 % interval, for these computes on other days."
       : `No intervals over days: ${comparison.no_margins}.`,
     ...unusedResumesText(comparison),
   ];
+}
+
+function otherPlanLines({ policies, question }: Comparison): string[] {
+  const names = policies.filter(({ not_on_plan }) => not_on_plan).map(({ policy }) => policy);
+  return names.length === 0
+    ? []
+    : [`Not on plan ${question.plan} (--plan), and not recommended: ${names.join(", ")}.`];
 }
 
 /** Without a resume, a policy that resumes only shows its delays. */
@@ -193,7 +201,11 @@ function policyTable(comparison: Comparison, mark: MarkOf): PageTable {
     name: "policies",
     title: "Policies, compared with the current setting",
     columns: [
-      { heading: "policy", cell: ({ policy }) => policy },
+      {
+        heading: "policy",
+        cell: ({ policy, not_on_plan }) =>
+          not_on_plan === undefined ? policy : `${policy} (not on plan ${comparison.question.plan})`,
+      },
       { heading: "cold starts a day", cell: startsText },
       { heading: "vs. current", cell: (one) => differenceText(figure(one, "cold_starts_per_day")) },
       ...withDifference("active h a day", hoursADay, amountWithMargin),

@@ -1,6 +1,7 @@
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import { rarestPerDay } from "../../gap-curve/costs.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import { isSettableDelay, type SettableDelays } from "../../gap-curve/settable-delays.ts";
 import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import type { Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary, sizeSentence } from "../../input/question-summary.ts";
@@ -38,8 +39,10 @@ export type ComparedPolicy = {
    * `past`: achievable. `hindsight`: a setting of the platform, chosen for this traffic. `future`: a bound.
    */
   readonly knows: Policy["knows"];
-  /** Whether it is a setting of the platform itself. */
+  /** Whether it is a setting of the platform itself that the plan allows, or the current one. */
   readonly settable: boolean;
+  /** Present if it is a setting that only another plan allows. */
+  readonly not_on_plan?: true;
   /** The shortest and the longest delay that it chose in hindsight; absent for other policies. */
   readonly chosen_delays_s?: readonly [SuspendDelay, SuspendDelay];
   /** Whether it may start a compute ahead of a request. */
@@ -126,7 +129,8 @@ export function* comparisonSteps(
   for (const name of names) {
     yield;
     const own = resultsOf(name);
-    const compared = comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins);
+    const setting = { settable: question.settable, isCurrent: policies.length === 0 };
+    const compared = comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins, setting);
     policies.push(withLimitOfRareStarts(compared, traffic.period));
   }
   return {
@@ -144,18 +148,23 @@ function comparedPolicy(
   own: ReplayedPolicy,
   current: ReplayedPolicy,
   margins: OutcomeMargins | { readonly missing: string },
+  { settable, isCurrent }: { readonly settable: SettableDelays; readonly isCurrent: boolean },
 ): ComparedPolicy {
   const policy = parsePolicy(name);
   const [first] = own.results;
   const byCompute = first?.byCompute ?? emptyStartsByCompute();
-  const chosen = policy.knows === "hindsight" ? first?.chosenDelays : undefined;
+  const inHindsight = policy.knows === "hindsight" ? first?.chosenDelays : undefined;
+  const chosen =
+    inHindsight === undefined
+      ? undefined
+      : ([delayOf(inHindsight.shortestS), delayOf(inHindsight.longestS)] as const);
+  const isElsewhere = !isCurrent && isOfAnotherPlan(policy, settable, chosen);
   return {
     policy: name,
     knows: policy.knows,
-    settable: isSettable(policy),
-    ...(chosen === undefined
-      ? {}
-      : { chosen_delays_s: [delayOf(chosen.shortestS), delayOf(chosen.longestS)] as const }),
+    settable: isCurrent || (isSettable(policy, settable) && !isElsewhere),
+    ...(isElsewhere ? { not_on_plan: true } : {}),
+    ...(chosen === undefined ? {} : { chosen_delays_s: chosen }),
     resumes: policy.resumes,
     replications: own.results.length,
     figures: comparedFigures(
@@ -183,12 +192,21 @@ function delayOf(seconds: number): SuspendDelay {
   return seconds === Number.POSITIVE_INFINITY ? "never" : seconds;
 }
 
-/** S: the shortest delay that the platform accepts. */
-const SHORTEST_DELAY_S = 60;
+/** The platform offers fixed delays for each compute, and a plan may allow only some of them. */
+export function isSettable({ delay, knows }: Policy, settable: SettableDelays): boolean {
+  return delay === undefined ? knows === "hindsight" : isSettableDelay(settable, delay);
+}
 
-/** S: the platform offers a fixed delay for each compute, of at least a minute, and never. */
-export function isSettable({ delay, knows }: Policy): boolean {
-  return typeof delay === "number" ? delay >= SHORTEST_DELAY_S : delay !== undefined || knows === "hindsight";
+/** Whether the platform has such a setting, but not for users of this plan. `chosen`: the shortest and longest delay. */
+export function isOfAnotherPlan(
+  { delay }: Policy,
+  settable: SettableDelays,
+  chosen?: ComparedPolicy["chosen_delays_s"],
+): boolean {
+  if (delay !== undefined) return isSettableDelay("all", delay) && !isSettableDelay(settable, delay);
+  if (settable === "all" || chosen === undefined) return false;
+  // Of two different delays, others may be between them.
+  return chosen[0] !== chosen[1] || !settable.includes(chosen[0]);
 }
 
 function comparisonLimits({ latency, costs }: Question, policies: readonly Policy[]): ReportLimits {

@@ -5,6 +5,7 @@ import { lastOf } from "../../choice/decision.ts";
 import { perMonth, sizeOf } from "../../gap-curve/costs.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
+import type { SettableDelays } from "../../gap-curve/settable-delays.ts";
 import { dayTotals } from "../../held-out/day-totals.ts";
 import type { DayMargins, FigureMargins } from "../../held-out/margins.ts";
 import { type NamedMargins, namedMargins } from "../../held-out/named-margins.ts";
@@ -17,7 +18,7 @@ import type { LongGaps } from "../../trace/long-gaps.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 
 /**
- * By compute, the shortest delay whose 99th percentile of added wait over all its requests is within the limit;
+ * By compute, the shortest delay that the plan allows whose 99th percentile of added wait over all its requests is within the limit;
  * null if there is none. Computes without requests are missing.
  */
 export type DelaysWithinWait = ReadonlyMap<number, SuspendDelay | null>;
@@ -30,7 +31,7 @@ const SHARE = 0.99;
  */
 export function* delaysWithinWait(
   traffic: Traffic,
-  { latency, deletedAt }: Pick<Question, "latency" | "deletedAt">,
+  { latency, deletedAt, settable }: Pick<Question, "latency" | "deletedAt" | "settable">,
   maxWaitMs: DurationMs,
   random: Random,
 ): Generator<number, DelaysWithinWait> {
@@ -45,13 +46,17 @@ export function* delaysWithinWait(
       return replay.outcome.waits.quantile(SHARE, arrivals.at.length) <= maxWaitMs;
     };
     if (arrivals.at.length > 0)
-      within.set(number, isInstant(latency) ? SHORTEST_DELAY_S : shortestWithin(isWithin));
+      within.set(number, shortestWithin(settable, isInstant(latency) ? () => true : isWithin));
     yield number + 1;
   }
   return within;
 }
 
-function shortestWithin(isWithin: (delay: SuspendDelay) => boolean): SuspendDelay | null {
+function shortestWithin(
+  settable: SettableDelays,
+  isWithin: (delay: SuspendDelay) => boolean,
+): SuspendDelay | null {
+  if (settable !== "all") return settable.find(isWithin) ?? null;
   if (isWithin(SHORTEST_DELAY_S)) return SHORTEST_DELAY_S;
   if (!isWithin(LONGEST_DELAY_S)) return isWithin("never") ? "never" : null;
   return lastOf(LONGEST_DELAY_S, SHORTEST_DELAY_S, isWithin);

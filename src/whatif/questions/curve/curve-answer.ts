@@ -1,13 +1,7 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
 import type { Random } from "../../../kernel/random-port.ts";
 import { type DurationMs, SECOND } from "../../../kernel/time.ts";
-import {
-  ALL_DELAYS,
-  chosenDelays,
-  type DelayRange,
-  longestWithinCost,
-  type Objective,
-} from "../../choice/decision.ts";
+import { chosenDelays, longestWithinCost, type Objective } from "../../choice/decision.ts";
 import { decisionSummary } from "../../choice/decision-summary.ts";
 import {
   type Curve,
@@ -18,6 +12,7 @@ import {
 } from "../../gap-curve/curve.ts";
 import { type CurveReading, SHOWN_DELAYS } from "../../gap-curve/curve-reading.ts";
 import { cheapestWithin, SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
+import { ALL_DELAYS, type DelayRange, settableWithin } from "../../gap-curve/settable-delays.ts";
 import type { SplitInput } from "../../held-out/day-split.ts";
 import { DayStatistics } from "../../held-out/day-statistics.ts";
 import { activeSecondsByDay } from "../../held-out/day-totals.ts";
@@ -28,7 +23,9 @@ import type { ReplayJob } from "../../input/replay-jobs.ts";
 import type { ChosenPoint, PointFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
+import { type PeriodicSource, periodicSources, sourceWithGaps } from "../../trace/periodic-sources.ts";
 import { trafficSummary } from "../../trace/traffic-summary.ts";
+import { spanText } from "../../units/number-format.ts";
 import { changeSummary } from "../../units/traffic-change.ts";
 import { computeSummaries } from "./compute-summary.ts";
 import { type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
@@ -55,6 +52,7 @@ export class CurveAnswer {
   readonly #statistics: DayStatistics;
   readonly #random: Random;
   #withinWait: DelaysWithinWait | undefined;
+  #periodic: readonly PeriodicSource[] | undefined;
 
   constructor(traffic: Traffic, reading: CurveReading, question: Question, random: Random) {
     this.#traffic = traffic;
@@ -69,6 +67,7 @@ export class CurveAnswer {
       period: traffic.period,
       silenceIsIdle: traffic.silenceIsIdle,
       costs: this.#fleet.costs,
+      settable: question.settable,
       currentDelay: question.currentDelay,
       delayOf: (delay, compute) => effectiveDelay(question, delay, compute),
     });
@@ -78,9 +77,20 @@ export class CurveAnswer {
     return this.#fleet.curve;
   }
 
-  /** What the delays of the fleet are compared by. */
-  get objective(): Objective {
-    return this.#fleet.objective;
+  /** What the delays of the fleet are chosen by; see `stretched`. */
+  get robust(): Objective {
+    return this.#fleet.robust;
+  }
+
+  /** The delay that is chosen without limits. */
+  get best(): DelayChoice {
+    return this.#fleet.best.delay;
+  }
+
+  /** Takes a pass through the traffic, once. Unknown if only the gaps are known. */
+  get periodic(): readonly PeriodicSource[] {
+    this.#periodic ??= this.#traffic.gapRows === undefined ? periodicSources(this.#traffic) : [];
+    return this.#periodic;
   }
 
   /** Margins of figures, or why there are none. */
@@ -160,9 +170,12 @@ export class CurveAnswer {
       best: this.#figures(best),
       decision: decisionSummary({
         objective: this.#fleet.objective,
+        robust: this.#fleet.robust,
         costs: this.#question.costs,
+        settable: this.#question.settable,
         currentDelay: current.delay,
         range: this.#rangeWithin(constraints),
+        causeOf: (delayS) => this.#causeOf(delayS),
         figuresAt: (delay) => this.figuresAt(delay),
         waitP99Ms: (delay) => this.waitP99Ms(delay),
         margins,
@@ -216,7 +229,14 @@ export class CurveAnswer {
 
   #chosen(constraints: CurveConstraints): readonly SuspendDelay[] {
     const range = this.#rangeWithin(constraints);
-    return range === undefined ? [] : Object.values(chosenDelays(this.#fleet.objective, range));
+    const ranges = range === undefined ? [] : settableWithin(this.#question.settable, range);
+    const { objective, robust } = this.#fleet;
+    return ranges.length === 0 ? [] : Object.values(chosenDelays(objective, robust, ranges));
+  }
+
+  #causeOf(delayS: number): string | undefined {
+    const found = sourceWithGaps(this.periodic, delayS * SECOND);
+    return found === undefined ? undefined : `${found.source} every ${spanText(found.everyMs / SECOND)}`;
   }
 
   /**

@@ -22,7 +22,7 @@ export function curveCharts(
   figuresAt: (delay: number) => PointFigures,
   days: ReadonlyMap<DelayChoice, readonly number[]>,
 ): Chart[] {
-  const points = delaysToDraw().map((delay) => drawnPoint(summary, delay, figuresAt(delay)));
+  const points = delaysToDraw(summary).map((delay) => drawnPoint(summary, delay, figuresAt(delay)));
   return [
     tradeOffChart(summary, points),
     costByDelay(summary, points),
@@ -35,15 +35,16 @@ type DelayMark = DrawnPoint & { readonly label: string; readonly ink: string };
 
 function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
   const marks = delayMarks(summary);
+  const cliffs = cliffMarks(summary, points);
   return drawChart({
     name: "curve",
     title: "Cost by delay",
-    caption: `The weighted cost adds each cold start at its assumed worth. The best delay is where it is lowest. ${MONTH_CAPTION}`,
+    caption: `The weighted cost adds each cold start at its assumed worth. The best delay is the one of those that plan ${summary.question.plan} allows where it is lowest, also if gaps get 5 % longer.${cliffs.length === 0 ? "" : " The dotted line is a cliff: a shorter delay has far more cold starts."} ${MONTH_CAPTION}`,
     legend: [
       { name: "cost of active time", ink: INK.accent, sample: "line" },
       { name: "weighted cost", ink: INK.text, sample: "dashed" },
     ],
-    labels: marks.map((mark) => ({
+    labels: [...marks, ...cliffs].map((mark) => ({
       x: logDelay(mark),
       y: mark.weightedCost,
       text: mark.label,
@@ -62,7 +63,7 @@ function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Char
       },
       y: { label: "↑ cost, $ a month", grid: true, nice: true, zero: true, tickFormat: threeDigitMoney },
       color: { type: "identity" },
-      marks: plotMarks(points, marks),
+      marks: [...plotMarks(points, marks), ...cliffs.map(cliffRule)],
     }),
   });
 }
@@ -85,6 +86,28 @@ function delayMarks(summary: CurveSummary): readonly DelayMark[] {
         ]
       : [],
   );
+}
+
+/** At the last delay before the cliff, where the weighted cost is high. */
+function cliffMarks(
+  { decision: { cliff } }: CurveSummary,
+  points: readonly DrawnPoint[],
+): readonly DelayMark[] {
+  const below = cliff === null ? undefined : points.findLast(({ delay }) => delay < cliff.delay_s);
+  if (cliff === null || below === undefined) return [];
+  return [
+    { ...below, label: `cliff: ${cliff.cause ?? `gaps of ${delayText(cliff.delay_s)}`}`, ink: INK.bound },
+  ];
+}
+
+function cliffRule(mark: DelayMark): Plot.Markish {
+  return Plot.ruleX([mark], {
+    x: logDelay,
+    stroke: "ink",
+    strokeWidth: 2,
+    strokeDasharray: "2,4",
+    title: "label",
+  });
 }
 
 function plotMarks(points: readonly DrawnPoint[], marks: readonly DelayMark[]): Plot.Markish[] {
@@ -198,11 +221,12 @@ function logDelay({ delay }: { readonly delay: number }): number {
   return Math.log10(delay);
 }
 
-/** Evenly spaced on a logarithmic scale, plus the named delays. */
-function delaysToDraw(): number[] {
+/** Evenly spaced on a logarithmic scale, plus the named delays and both sides of the cliff. */
+function delaysToDraw({ decision: { cliff } }: CurveSummary): number[] {
   const growth = (LONGEST_DELAY_S / SHORTEST_DELAY_S) ** (1 / POINTS);
   const even = Array.from({ length: POINTS + 1 }, (_, index) =>
     Math.round(SHORTEST_DELAY_S * growth ** index),
   );
-  return [...new Set([...even, ...NAMED_DELAYS])].sort((a, b) => a - b);
+  const sides = cliff === null ? [] : [cliff.delay_s - 1, cliff.delay_s];
+  return [...new Set([...even, ...NAMED_DELAYS, ...sides])].sort((a, b) => a - b);
 }

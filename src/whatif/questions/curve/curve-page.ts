@@ -2,6 +2,7 @@ import { DAY } from "../../../kernel/time.ts";
 import { decisionLines } from "../../choice/decision-text.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
+import { isSettableDelay } from "../../gap-curve/settable-delays.ts";
 import { heldOutLines, heldOutTables } from "../../held-out/held-out-page.ts";
 import { sizeAndPriceText } from "../../input/question-summary.ts";
 import type { Fact, ReportPage } from "../../page/page-layout.ts";
@@ -197,7 +198,7 @@ function delayTable(summary: CurveSummary): PageTable {
     name: "delays",
     title: "Delays",
     columns: [
-      { heading: "delay", cell: ({ delay_s }) => rowName(delay_s) },
+      { heading: "delay", cell: ({ delay_s }) => rowName(delay_s, summary) },
       {
         heading: "cold starts a day",
         cell: (figures) =>
@@ -226,8 +227,13 @@ function delayTable(summary: CurveSummary): PageTable {
   });
 }
 
-function rowName(delay: DelayChoice | "clairvoyant"): string {
-  return delay === "clairvoyant" ? "perfect foresight" : delayText(delay);
+function rowName(delay: DelayChoice | "clairvoyant", { decision, question }: CurveSummary): string {
+  if (delay === "clairvoyant") return "perfect foresight";
+  const isAllowed = isSettableDelay(decision.settable_delays_s, delay);
+  // On a plan that allows all delays, a shorter one than the platform accepts is the current one.
+  return isAllowed || decision.settable_delays_s === "all"
+    ? delayText(delay)
+    : `${delayText(delay)} (not on plan ${question.plan})`;
 }
 
 function latencyTable(summary: CurveSummary): PageTable[] {

@@ -1,9 +1,10 @@
 import { DAY, type DurationMs } from "../../../kernel/time.ts";
-import type { Objective } from "../../choice/decision.ts";
+import { bestOf, type Objective } from "../../choice/decision.ts";
+import { stretched } from "../../choice/robust-delay.ts";
 import { billOf, type Costs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
 import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "../../gap-curve/curve.ts";
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
-import { bestDelay } from "../../gap-curve/optimum.ts";
+import { ALL_DELAYS, type SettableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
 import type { Question } from "../../input/question.ts";
 import { type ChosenPoint, type PointFigures, pointFigures, withoutDelay } from "../../replay/figures.ts";
 import { meanLatencyMs } from "../../units/mean-latency.ts";
@@ -22,7 +23,11 @@ export class FleetCurve {
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;
   readonly objective: Objective;
+  /** By which delays are chosen; see `stretched`. */
+  readonly robust: Objective;
+  /** Of the delays that the plan allows, the one that is chosen without limits. */
   readonly best: ChosenPoint;
+  readonly settable: SettableDelays;
   readonly startMs: DurationMs;
   readonly #reading: CurveReading;
   readonly #cuWeighted: Curve | undefined;
@@ -31,10 +36,12 @@ export class FleetCurve {
     this.#reading = reading;
     this.curve = curveOf(reading.gaps);
     this.#cuWeighted = reading.cuWeighted === undefined ? undefined : curveOf(reading.cuWeighted);
+    this.settable = question.settable;
     this.startMs = meanLatencyMs(question.latency);
     this.costs = { ...question.costs, coldStartS: startWorthS(question.costs, reading.gaps) };
     this.objective = { curve: this.#objectiveCurve(), worthS: this.costs.coldStartS };
-    this.best = this.pointAt(bestDelay(this.objective.curve, this.objective.worthS).delay);
+    this.robust = stretched(this.objective);
+    this.best = this.pointAt(bestOf(this.robust, settableWithin(question.settable, ALL_DELAYS)));
   }
 
   /** For "own" from the totals. Throws a RangeError for a delay outside the curve. */

@@ -1,5 +1,7 @@
 import { beats, frontSize, onFront, shortestWithAsFew } from "../../choice/pareto.ts";
+import { nearestCliff } from "../../choice/robust-delay.ts";
 import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
+import { isSettableDelay } from "../../gap-curve/settable-delays.ts";
 import type { DayMargins, FigureMargins, MarginsOf } from "../../held-out/margins.ts";
 import { type NamedMargins, namedMargins } from "../../held-out/named-margins.ts";
 import { waitsMsAt } from "../../trace/long-gap-waits.ts";
@@ -10,7 +12,10 @@ import type { FleetCurve } from "./fleet-curve.ts";
 export type ParetoSummary = {
   /** How many of the delays from 60 s to 7 days, and never. */
   readonly delays: number;
-  /** One of the points, if it beats the current setting: better in cost or cold starts, and not worse in the other. */
+  /**
+   * One of the points, if it beats the current setting: better in cost or cold starts, and not worse in the other. Null
+   * also if the plan does not allow it, or if it is at a cliff.
+   */
   readonly present_beaten_by_s: SuspendDelay | null;
   /** Of the differences between that point and the current setting; null without intervals. */
   readonly present_beaten_margin_95: FigureMargins | null;
@@ -52,7 +57,9 @@ export function paretoSummary(
     cost: fleet.costPerMonth(delay),
     coldStarts: fleet.pointAt(delay).coldStarts,
   });
-  const isBeaten = beats(outcome(rival), outcome(currentDelay));
+  // A delay at a cliff is as good only until a gap gets longer.
+  const isOffered = isSettableDelay(fleet.settable, rival) && nearestCliff(curve, rival)?.delayS !== rival;
+  const isBeaten = isOffered && beats(outcome(rival), outcome(currentDelay));
   return {
     delays: frontSize(curve),
     present_beaten_by_s: isBeaten ? rival : null,

@@ -32,7 +32,7 @@ test("the repeat command spells out every default, because another release may h
     [{ cu: 0.25, seed: 7 }],
   );
   expect(line).toBe(
-    "standin whatif compare 'a b.csv' --cu 0.25 --seed=7 --present 300 --profile 2024 --prices 2025-11-03 --price-plan scale --cold-start-worth 300s --start-latency 3000ms --replications 10",
+    "standin whatif compare 'a b.csv' --cu 0.25 --seed=7 --present 300 --profile 2024 --plan scale --prices 2026-03-20 --price-plan scale --cold-start-worth 300s --start-latency 3000ms --replications 10",
   );
 });
 
@@ -53,11 +53,11 @@ test("settings of a world are omitted, its period is spelled out, and the token 
   } as const;
   const line = repeated(compareCommand, ["--url", "http://x", "--control-token", "secret"], [{}, world]);
   expect(line).toBe(
-    "standin whatif compare --url http://x --world default --from 2026-01-05T00:00:00.000Z --to 2026-01-06T00:00:00.000Z --prices 2025-11-03 --price-plan scale --cold-start-worth 300s --seed 1 --replications 10",
+    "standin whatif compare --url http://x --world default --from 2026-01-05T00:00:00.000Z --to 2026-01-06T00:00:00.000Z --plan scale --prices 2026-03-20 --price-plan scale --cold-start-worth 300s --seed 1 --replications 10",
   );
   const typed = ["--url", "http://x", "--profile", "2026", "--to", "2026-01-06"];
   expect(repeated(compareCommand, typed, [{ profile: builtInProfile("2026") }, world])).toBe(
-    "standin whatif compare --url http://x --profile 2026 --to 2026-01-06 --world default --from 2026-01-05T00:00:00.000Z --prices 2025-11-03 --price-plan scale --cold-start-worth 300s --start-latency 500ms --seed 1 --replications 10",
+    "standin whatif compare --url http://x --profile 2026 --to 2026-01-06 --world default --from 2026-01-05T00:00:00.000Z --plan scale --prices 2026-03-20 --price-plan scale --cold-start-worth 300s --start-latency 500ms --seed 1 --replications 10",
   );
 });
 
@@ -73,7 +73,7 @@ test("a world from the environment is spelled out, but not for trace files", () 
   vi.stubEnv("STANDIN_PROFILE", "2024");
   const world = { profile: "2026", latency: { kind: "fixed", ms: 500 }, delays: [300], cu: [1] } as const;
   expect(repeated(compareCommand, [], [{}, world])).toMatch(
-    /^standin whatif compare --world default --url http:\/\/x --from \S+ --to \S+ --prices/,
+    /^standin whatif compare --world default --url http:\/\/x --from \S+ --to \S+ --plan scale --prices/,
   );
   expect(repeated(compareCommand, ["a.csv"])).toMatch(
     /^standin whatif compare a\.csv --present 300 --profile 2024 /,

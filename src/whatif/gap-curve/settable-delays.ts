@@ -1,0 +1,56 @@
+import { ALLOWED_DELAYS, type PricedPlan } from "../../platform/catalog/price-lists.ts";
+import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+import type { Gaps } from "../trace/gaps.ts";
+import { weightedCostMs } from "./costs.ts";
+import { type CurvePoint, type DelayChoice, pointsOf, type SuspendDelay } from "./curve.ts";
+import { bestDelayOf, SHORTEST_DELAY_S } from "./optimum.ts";
+
+/** The delays that a plan lets its users set: all that the platform accepts, or these, in ascending order. */
+export type SettableDelays = "all" | readonly SuspendDelay[];
+
+/** Delays between two, both inclusive. */
+export type DelayRange = { readonly shortest: SuspendDelay; readonly longest: SuspendDelay };
+
+export const ALL_DELAYS: DelayRange = { shortest: SHORTEST_DELAY_S, longest: "never" };
+
+/** `defaultS`: the default delay of the platform. */
+export function settableDelays(plan: PricedPlan, defaultS: number): SettableDelays {
+  return ALLOWED_DELAYS[plan] === "all" ? "all" : [defaultS, "never"];
+}
+
+export function isSettableDelay(settable: SettableDelays, delay: DelayChoice): boolean {
+  // Each compute has a delay that was set.
+  if (delay === "own") return true;
+  return settable === "all" ? isWithin(ALL_DELAYS, delay) : settable.includes(delay);
+}
+
+/** Those within a limit, as ascending ranges; empty if none is. */
+export function settableWithin(settable: SettableDelays, limit: DelayRange): readonly DelayRange[] {
+  if (settable === "all") return [limit];
+  return settable
+    .filter((delay) => isWithin(limit, delay))
+    .map((delay) => ({ shortest: delay, longest: delay }));
+}
+
+/** The best of them for one compute; see `bestDelayOf`. */
+export function bestSettableOf(gaps: Gaps, coldStartS: number, settable: SettableDelays): SuspendDelay {
+  if (settable === "all") return bestDelayOf(gaps, coldStartS);
+  const costOf = (point: CurvePoint) => weightedCostMs(point, coldStartS);
+  return pointsOf(gaps, settable).reduce((best, point) => (costOf(point) < costOf(best) ? point : best))
+    .delay;
+}
+
+export function isWithin({ shortest, longest }: DelayRange, delay: SuspendDelay): boolean {
+  return lengthOf(delay) >= lengthOf(shortest) && lengthOf(delay) <= lengthOf(longest);
+}
+
+/** The last whole second of a range that does not begin with never. */
+export function lastSecond({ longest }: DelayRange): number {
+  return longest === "never" ? LONGEST_DELAY_S : longest;
+}
+
+/** For comparisons: "own" first, never last. */
+export function lengthOf(delay: DelayChoice): number {
+  if (delay === "own") return -1;
+  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
+}

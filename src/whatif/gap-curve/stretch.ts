@@ -1,0 +1,22 @@
+import type { Curve } from "./curve.ts";
+
+/** Gaps may be this much longer than recorded: a check every 240 s may come every 252 s. */
+const STRETCH_PERCENT = 105;
+
+/** The curve if all gaps get longer; its active time is that of the recorded gaps. */
+export function stretchedCurve(curve: Curve): Curve {
+  const coldStarts = new Float64Array(curve.coldStarts.length);
+  for (let delay = 0; delay < coldStarts.length; delay += 1)
+    coldStarts[delay] = curve.coldStarts[beforeStretch(delay)] as number;
+  return { ...curve, coldStarts };
+}
+
+/** The delay that has as many cold starts now as this one has if all gaps get longer. Whole seconds. */
+export function beforeStretch(delayS: number): number {
+  return Math.floor((delayS * 100) / STRETCH_PERCENT);
+}
+
+/** A delay that is long enough if all gaps get longer, where this one is now. Whole seconds. */
+export function afterStretch(delayS: number): number {
+  return Math.ceil((delayS * STRETCH_PERCENT) / 100);
+}
