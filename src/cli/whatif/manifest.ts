@@ -108,6 +108,6 @@ function untypedValues(
   return option.defaultValue === undefined ? [] : [option.defaultValueDescription ?? option.defaultValue];
 }
 
-function shellQuote(text: string): string {
+export function shellQuote(text: string): string {
   return /^[\w./@%:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Command, type Option } from "commander";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print } from "../terminal/print.ts";
+import { decisionLine } from "./decision-line.ts";
 import type { OpenedTraces } from "./open-traffic.ts";
 import { addOutputOptions, type OutputOptions } from "./question-options.ts";
 import { type ManifestInput, outputResult, type WhatifResult } from "./report-output.ts";
@@ -71,7 +72,11 @@ async function answerQuestion<Options extends OutputOptions, Prepared>(
       return;
     }
     const { resolvedFlags, question, ...result } = answered;
-    await outputResult(result, opened.inputSummary, { command, resolvedFlags, question }, options);
+    // Gaps from a database or a file are no input of it.
+    const lastLine =
+      opened.traffic.gapRows === undefined ? decisionLine(process.argv.slice(2), command) : undefined;
+    const manifest = { command, resolvedFlags, question };
+    await outputResult(result, opened.inputSummary, manifest, { ...options, lastLine });
   } finally {
     opened.close();
   }

@@ -56,7 +56,7 @@ export async function outputResult(
   given: WhatifResult,
   input: InputSummary,
   manifestInput: ManifestInput | Manifest,
-  { json, out }: OutputOptions,
+  { json, out, lastLine }: OutputOptions & { readonly lastLine?: string | undefined },
 ): Promise<void> {
   const manifest = "repeat" in manifestInput ? manifestInput : manifestOf(manifestInput, input);
   const result = withInput(given, input);
@@ -69,7 +69,8 @@ export async function outputResult(
   const text = terminalText(result.page, process.stdout.columns ?? DEFAULT_WIDTH, (colour, part) =>
     isColoured && part !== "" ? styleText(colour, part) : part,
   );
-  print(`${text}\n${out === undefined ? "" : `\nReport: ${isFile(out) ? out : join(out, REPORT_FILE)}\n`}`);
+  const report = out === undefined ? "" : `\nReport: ${isFile(out) ? out : join(out, REPORT_FILE)}\n`;
+  print(`${text}\n${report}${lastLine === undefined ? "" : `\n${lastLine}\n`}`);
 }
 
 function withInput({ summary, page, ...result }: WhatifResult, input: InputSummary): Output {
