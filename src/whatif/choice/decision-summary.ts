@@ -116,6 +116,8 @@ export type DecisionInput = {
   readonly currentDelay: DelayChoice;
   /** The delays that meet the limits; undefined if none does. */
   readonly range: DelayRange | undefined;
+  /** What figures of a month are calculated from. */
+  readonly monthBaseMs: number;
   /** What has gaps of this length in seconds; undefined if that is unknown. */
   causeOf(delayS: number): string | undefined;
   figuresAt(delay: DelayChoice): PointFigures;
@@ -213,7 +215,7 @@ function noiseOf(
 }
 
 function optionFigures(
-  { figuresAt, waitP99Ms, objective, margins }: DecisionInput,
+  { figuresAt, waitP99Ms, monthBaseMs, margins }: DecisionInput,
   delay: DelayChoice,
 ): OptionFigures {
   const {
@@ -224,7 +226,7 @@ function optionFigures(
   } = figuresAt(delay);
   return {
     delay_s: delay,
-    cost_dollars_per_month: perMonth(cost, objective.curve.periodMs),
+    cost_dollars_per_month: perMonth(cost, monthBaseMs),
     cold_starts_per_day,
     ...(atMost === undefined ? {} : { cold_starts_per_day_at_most_95: atMost }),
     wait_mean_ms: added_wait_mean_ms,

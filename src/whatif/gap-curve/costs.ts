@@ -32,12 +32,17 @@ export function billOf(
 const MONTH_MS: DurationMs = 730 * HOUR;
 export const SHORTEST_FOR_MONTH_MS: DurationMs = HOUR;
 
-/**
- * For a month of 730 hours. A shorter period than an hour counts as an hour without further requests: what runs for
- * longer than a period of seconds would otherwise cost a multiple of what its compute can.
- */
+/** For a month of 730 hours. A shorter period than an hour counts as an hour without further requests. */
 export function perMonth(value: number, periodMs: DurationMs): number {
   return (value / Math.max(periodMs, SHORTEST_FOR_MONTH_MS)) * MONTH_MS;
+}
+
+/**
+ * The time that a month is calculated from: the period, or more if requests that run beyond its end keep computes active
+ * for longer on average. Otherwise a month would cost more than computes that are always active do.
+ */
+export function monthBaseMs(periodMs: DurationMs, activeMs: DurationMs, computes: number): DurationMs {
+  return Math.max(periodMs, computes === 0 ? 0 : activeMs / computes);
 }
 
 /**

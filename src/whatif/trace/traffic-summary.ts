@@ -1,6 +1,7 @@
 import { isoInstant } from "../../kernel/calendar.ts";
-import { DAY } from "../../kernel/time.ts";
+import { DAY, type DurationMs } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import { monthBaseMs } from "../gap-curve/costs.ts";
 
 /** The traffic that a report covers. */
 export type TrafficSummary = {
@@ -10,15 +11,19 @@ export type TrafficSummary = {
   readonly from: string;
   readonly to: string;
   readonly days: number;
+  /** What figures of a month are calculated from: more than `days` if requests run long after the end. */
+  readonly month_base_days: number;
 };
 
 /** What a report needs to know about traffic that is already replayed. */
 export type CoveredTraffic = { readonly period: Period; readonly computes: { readonly length: number } };
 
+/** `activeMs`: of the computes that are used, together; the most under any setting of the report. */
 export function trafficSummary(
   { period, computes }: CoveredTraffic,
   used: number,
   requests: number,
+  activeMs: DurationMs,
 ): TrafficSummary {
   const { startAt, endAt } = period;
   return {
@@ -28,6 +33,7 @@ export function trafficSummary(
     from: isoInstant(startAt),
     to: isoInstant(endAt),
     days: (endAt - startAt) / DAY,
+    month_base_days: monthBaseMs(endAt - startAt, activeMs, used) / DAY,
   };
 }
 

@@ -20,7 +20,9 @@ test("advise names the health check that keeps computes active, before a delay t
   expect(lines.length).toBeLessThanOrEqual(10);
   const { advice } = await advise(trace);
   expect(advice.decision).toMatchObject({ kind: "source", source: "health-check", is_clear: true });
-  expect(advice.would_change.join()).toMatch(/a delay \d+ % shorter, below 4 min: [\d,]+ cold starts a day instead of \d+, because of health-check every 4 min/);
+  expect(advice.would_change.join()).toMatch(
+    /a delay \d+ % shorter, below 4 min: [\d,]+ cold starts a day instead of \d+, because of health-check every 4 min/,
+  );
 });
 
 test("a delay is proposed only if the plan allows it, and the plan that allows it is the proposal", async () => {

@@ -139,7 +139,7 @@ function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   const { attribution, currentDelay, traffic, periodic, maxWaitP99Ms = Number.POSITIVE_INFINITY } = input;
   if (attribution === undefined) return [];
   const intervals = new Map(periodic.map(({ source, everyMs }) => [source, everyMs]));
-  const periodMs = traffic.days * DAY;
+  const baseMs = traffic.month_base_days * DAY;
   const current = input.figuresAt(currentDelay).cold_starts_per_day;
   return (
     attribution.sources
@@ -153,9 +153,9 @@ function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
           kind: "source",
           change: `Drop ${source} (every ${spanText((intervals.get(source) ?? 0) / SECOND)}), or send it less often or elsewhere`,
           source,
-          computeDollars: computeDollars(input, currentDelay) - perMonth(saves_cost, periodMs),
+          computeDollars: computeDollars(input, currentDelay) - perMonth(saves_cost, baseMs),
           coldStartsPerDay: current + more_cold_starts / traffic.days,
-          marginDollars: margin_95 === null ? null : perMonth(margin_95.saves_cost, periodMs),
+          marginDollars: margin_95 === null ? null : perMonth(margin_95.saves_cost, baseMs),
         }),
       )
   );
@@ -224,6 +224,6 @@ function startDollars({ robust, costs }: ProposalInput): number {
 }
 
 /** A month's compute. */
-export function computeDollars({ figuresAt, robust }: ProposalInput, delay: DelayChoice): number {
-  return perMonth(figuresAt(delay).cost, robust.curve.periodMs);
+export function computeDollars({ figuresAt, traffic }: ProposalInput, delay: DelayChoice): number {
+  return perMonth(figuresAt(delay).cost, traffic.month_base_days * DAY);
 }

@@ -34,8 +34,8 @@ export function attributionPage(report: AttributionReport): ReportPage {
           : [savingText(first, report), intervalText(report)],
     facts: sources.slice(0, 5).map((share) => ({
       label: `without ${share.source}`,
-      value: money(-perMonth(share.saves_cost, traffic.days * DAY)),
-      note: `${monthNote(perMonth(share.margin_95?.saves_cost ?? 0, traffic.days * DAY))}, active time ${activeText(share, report)}`,
+      value: money(-perMonth(share.saves_cost, traffic.month_base_days * DAY)),
+      note: `${monthNote(perMonth(share.margin_95?.saves_cost ?? 0, traffic.month_base_days * DAY))}, active time ${activeText(share, report)}`,
     })),
     tables: [sourceTable(report), computeTable(report)],
     limits: report.limits,
@@ -56,7 +56,7 @@ function intervalText({ no_margins }: AttributionReport): string {
 }
 
 function monthlySaving({ saves_cost, margin_95 }: SourceShare, { traffic }: AttributionReport): string {
-  const monthly = (dollars: number) => perMonth(dollars, traffic.days * DAY);
+  const monthly = (dollars: number) => perMonth(dollars, traffic.month_base_days * DAY);
   return moneyWithMargin(monthly(saves_cost), monthly(margin_95?.saves_cost ?? 0));
 }
 

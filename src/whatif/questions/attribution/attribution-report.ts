@@ -98,7 +98,7 @@ export function* attributionReport(
   const largestSaving = ({ sources: [first] }: ComputeShares) => first?.saves_s ?? 0;
   return {
     question: questionSummary(question),
-    traffic: trafficSummary(traffic, all.firstStarts, all.arrivals),
+    traffic: trafficSummary(traffic, all.firstStarts, all.arrivals, all.activeMs),
     present: outcomeFigures(all, period.endAt - period.startAt, costs),
     no_margins: "missing" in margins ? margins.missing : null,
     sources: sharesOf({ all, shares }, traffic, costs, "missing" in margins ? undefined : margins),

@@ -105,6 +105,7 @@ export function backtestOf(
       traffic,
       before.firstStarts + within.firstStarts,
       before.arrivals + within.arrivals,
+      before.activeMs + within.activeMs,
     ),
     fold: input.fold,
     no_margins: "missing" in margins ? margins.missing : null,

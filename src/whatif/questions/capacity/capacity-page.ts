@@ -42,7 +42,10 @@ function sizeTable({ sizes, traffic }: CapacityReport): PageTable {
     title: "Sizes",
     columns: [
       { heading: "size", cell: sizeName },
-      { heading: "CU-hours a month", cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)) },
+      {
+        heading: "CU-hours a month",
+        cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.month_base_days * DAY)),
+      },
       {
         heading: "$ a month",
         cell: ({ cost_per_month: cost, margin_95 }) =>

@@ -1,5 +1,5 @@
 import type { Random } from "../../../kernel/random-port.ts";
-import { SECOND } from "../../../kernel/time.ts";
+import { DAY, SECOND } from "../../../kernel/time.ts";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../../platform/model/cache.ts";
@@ -97,9 +97,15 @@ export function* capacityReport(
   }
   const histogram = distances?.histogram();
   const recovery = distances?.recovery() ?? [];
+  const summary = trafficSummary(
+    traffic,
+    used,
+    arrivals,
+    Math.max(...totals.map(({ activeMs }) => activeMs)),
+  );
   return {
     question: questionSummary(question),
-    traffic: trafficSummary(traffic, used, arrivals),
+    traffic: summary,
     assumptions,
     peak_connections: peak,
     no_margins: noMargins,
@@ -110,7 +116,7 @@ export function* capacityReport(
         histogram,
         recoveredAfterMs(recovery, index),
         readsLostToStarts(recovery, index),
-        period.endAt - period.startAt,
+        summary.month_base_days * DAY,
       ),
     ),
     sensitivity: sensitivity.rows(),

@@ -176,12 +176,17 @@ export class CapacityTotals {
     replayScaling(arrivals, this.#demand, setting, this.range, this.#profile, this.#scaling);
   }
 
+  get activeMs(): DurationMs {
+    return this.#scaling.activeMs;
+  }
+
+  /** `monthBaseMs`: what figures of a month are calculated from. */
   row(
     price: number | undefined,
     histogram: DistanceHistogram | undefined,
     recoveredAfter: DurationMs | undefined,
     lostReads: number | undefined,
-    periodMs: DurationMs,
+    monthBaseMs: DurationMs,
   ): CapacityRow {
     const { minCu, maxCu } = this.range;
     const { cuMs, activeMs, throttledMs, addedWaits, scaleEvents, starts, requests } = this.#scaling;
@@ -193,7 +198,7 @@ export class CapacityTotals {
       max_cu: maxCu,
       cu_hours: cuHours,
       cost: price === undefined ? null : cuHours * price,
-      cost_per_month: price === undefined ? null : perMonth(cuHours * price, periodMs),
+      cost_per_month: price === undefined ? null : perMonth(cuHours * price, monthBaseMs),
       throttled_s: throttledMs / SECOND,
       throttled_share: activeMs === 0 ? 0 : throttledMs / activeMs,
       added_wait_mean_ms: addedWaits.mean(requests),

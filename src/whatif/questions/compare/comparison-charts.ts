@@ -59,7 +59,7 @@ function policyTradeOff(comparison: Comparison): Chart {
 }
 
 function policyMarkers({ policies, traffic }: Comparison): PolicyMarker[] {
-  const monthlyCost = (cost = 0) => perMonth(cost, traffic.days * DAY);
+  const monthlyCost = (cost = 0) => perMonth(cost, traffic.month_base_days * DAY);
   return policies.map((policy, index): PolicyMarker => {
     const [cost, starts] = [policy.figures.cost, policy.figures.cold_starts_per_day];
     return {

@@ -175,7 +175,7 @@ function figure({ figures }: ComparedPolicy, name: keyof OutcomeFigures): Compar
 
 /** The cost for a month of 730 hours. */
 function monthly({ traffic }: Comparison, policy: ComparedPolicy): ComparedFigure {
-  return scaled(figure(policy, "cost"), perMonth(1, traffic.days * DAY));
+  return scaled(figure(policy, "cost"), perMonth(1, traffic.month_base_days * DAY));
 }
 
 /** Percentages stay the same. */

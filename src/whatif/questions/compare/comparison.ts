@@ -135,7 +135,12 @@ export function* comparisonSteps(
   }
   return {
     question: questionSummary(question),
-    traffic: trafficSummary(traffic, first?.firstStarts ?? 0, first?.arrivals ?? 0),
+    traffic: trafficSummary(
+      traffic,
+      first?.firstStarts ?? 0,
+      first?.arrivals ?? 0,
+      outcomes.reduce((most, { activeMs }) => Math.max(most, activeMs), 0),
+    ),
     first_starts: first?.firstStarts ?? 0,
     no_margins: "missing" in margins ? margins.missing : null,
     policies,

@@ -44,14 +44,14 @@ export function computeTables(summary: CurveSummary): PageTable[] {
 }
 
 function computeColumns({
-  traffic: { days },
+  traffic: { days, month_base_days },
   compute_wait_limit: limit,
 }: CurveSummary): readonly Column<ComputeSummary>[] {
   const change =
     (show: (figures: PointFigures) => string) =>
     ({ present: current, best }: ComputeSummary) =>
       `${show(current)} → ${show(best)}`;
-  const aMonth = (value: number) => perMonth(value, days * DAY);
+  const aMonth = (value: number) => perMonth(value, month_base_days * DAY);
   return [
     { heading: "compute", cell: ({ compute }) => compute },
     { heading: "requests", cell: ({ requests }) => requests.toLocaleString("en") },

@@ -118,7 +118,7 @@ export class CurveAnswer {
 
   /** The JSON of one delay. Throws a RangeError for a delay outside the curve. */
   delay(delay: SuspendDelay) {
-    const { firstStarts, arrivals } = this.curve;
+    const { firstStarts, arrivals, neverActiveMs } = this.curve;
     const margins = this.#statistics.margins();
     return {
       ...this.figuresAt(delay),
@@ -127,7 +127,7 @@ export class CurveAnswer {
       ...namedMargins(margins, (of) =>
         delay !== "never" && delay < SHORTEST_DELAY_S ? undefined : of.figures(delay),
       ),
-      traffic: trafficSummary(this.#traffic, firstStarts, arrivals),
+      traffic: trafficSummary(this.#traffic, firstStarts, arrivals, neverActiveMs),
       first_starts: firstStarts,
       requests: arrivals,
       // If starts take no time, a replay gives the same figures.
@@ -165,7 +165,7 @@ export class CurveAnswer {
     return omitUndefined({
       question: questionSummary(this.#question),
       cold_start_worth_here_s: this.#fleet.costs.coldStartS,
-      traffic: trafficSummary(this.#traffic, curve.firstStarts, curve.arrivals),
+      traffic: trafficSummary(this.#traffic, curve.firstStarts, curve.arrivals, curve.neverActiveMs),
       present: this.#figures(current),
       best: this.#figures(best),
       decision: decisionSummary({
@@ -175,6 +175,7 @@ export class CurveAnswer {
         settable: this.#question.settable,
         currentDelay: current.delay,
         range: this.#rangeWithin(constraints),
+        monthBaseMs: this.#fleet.monthBaseMs,
         causeOf: (delayS) => this.#causeOf(delayS),
         figuresAt: (delay) => this.figuresAt(delay),
         waitP99Ms: (delay) => this.waitP99Ms(delay),

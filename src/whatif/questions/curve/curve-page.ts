@@ -107,14 +107,20 @@ function curveAnswerText(summary: CurveSummary): string[] {
 
 function foresightLine({ best, clairvoyant: bound, traffic }: CurveSummary): string {
   const { margin_95: margins } = bound;
-  const cost = moneyWithMargin(perMonth(bound.cost, traffic.days * DAY), margins?.cost_dollars_per_month);
+  const cost = moneyWithMargin(
+    perMonth(bound.cost, traffic.month_base_days * DAY),
+    margins?.cost_dollars_per_month,
+  );
   const starts = amountWithMargin(bound.cold_starts_per_day, margins?.cold_starts_per_day);
   const percent = best.burden_s === 0 ? null : (bound.burden_s / best.burden_s - 1) * 100;
   return `Lower bound with perfect foresight: ${cost} a month, ${starts} cold starts a day (weighted cost ${percentWithMargin(percent, margins?.weighted_cost_percent)} vs. the best delay). No policy that only decides when to suspend can beat it.`;
 }
 
-function monthlyCost({ cost }: Pick<PointFigures, "cost">, { days }: CurveSummary["traffic"]): string {
-  return money(perMonth(cost, days * DAY));
+function monthlyCost(
+  { cost }: Pick<PointFigures, "cost">,
+  { month_base_days }: CurveSummary["traffic"],
+): string {
+  return money(perMonth(cost, month_base_days * DAY));
 }
 
 /** With clients, another delay may be better than the best one of the curve. */
@@ -205,7 +211,10 @@ function delayTable(summary: CurveSummary): PageTable {
           startsWithMargin(figures.cold_starts_per_day, null, figures.cold_starts_per_day_at_most_95),
       },
       { heading: "active h a day", cell: ({ active_s }) => amount(active_s / 3_600 / traffic.days) },
-      { heading: "CU-hours a month", cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)) },
+      {
+        heading: "CU-hours a month",
+        cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.month_base_days * DAY)),
+      },
       { heading: "$ a month", cell: (figures) => monthlyCost(figures, traffic) },
       {
         heading: "vs. current",
@@ -252,7 +261,7 @@ function latencyTable(summary: CurveSummary): PageTable[] {
         { heading: "p99 of waiting", cell: ({ wait_p99_of_waiting_ms: wait }) => millisText(wait) },
         {
           heading: "CU-hours a month",
-          cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)),
+          cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.month_base_days * DAY)),
         },
       ],
       rows: with_latency,
@@ -284,7 +293,7 @@ function clientTable(summary: CurveSummary): PageTable[] {
         ...withDifference("requests a day", "requests"),
         {
           heading: "CU-hours a month",
-          cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)),
+          cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.month_base_days * DAY)),
         },
         { heading: "p99 wait", cell: ({ wait_p99_ms }) => millisText(wait_p99_ms) },
       ],

@@ -1,7 +1,7 @@
 import { DAY, type DurationMs } from "../../../kernel/time.ts";
 import { bestOf, type Objective } from "../../choice/decision.ts";
 import { stretched } from "../../choice/robust-delay.ts";
-import { billOf, type Costs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
+import { billOf, type Costs, monthBaseMs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
 import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "../../gap-curve/curve.ts";
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
 import { ALL_DELAYS, type SettableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
@@ -66,8 +66,14 @@ export class FleetCurve {
     return pointFigures(point, this.costs, { periodMs, startMs: this.startMs, arrivals, firstStarts });
   }
 
+  /** What figures of a month are calculated from. */
+  get monthBaseMs(): DurationMs {
+    const { periodMs, neverActiveMs, firstStarts } = this.curve;
+    return monthBaseMs(periodMs, neverActiveMs, firstStarts);
+  }
+
   costPerMonth(delay: DelayChoice): number {
-    return perMonth(billOf(this.pointAt(delay), this.costs).cost, this.curve.periodMs);
+    return perMonth(billOf(this.pointAt(delay), this.costs).cost, this.monthBaseMs);
   }
 
   /** Whether a cold start is worth the same active time for each compute. */

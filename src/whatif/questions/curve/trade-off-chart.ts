@@ -73,7 +73,7 @@ function markersOf({ present, best, never, clairvoyant, traffic }: CurveSummary)
     label: string,
     ink: string,
     isRing = false,
-  ): CurveMarker => ({ cost: perMonth(cost, traffic.days * DAY), starts, label, ink, isRing });
+  ): CurveMarker => ({ cost: perMonth(cost, traffic.month_base_days * DAY), starts, label, ink, isRing });
   return [
     ...(best.delay_s === present.delay_s
       ? [marker(best, `best and current, ${delayText(best.delay_s)}`, INK.best)]
@@ -154,7 +154,7 @@ export function drawnPoint(
   delay: number,
   { cost, active_s, burden_s, cold_starts_per_day }: PointFigures,
 ): DrawnPoint {
-  const monthlyCost = perMonth(cost, traffic.days * DAY);
+  const monthlyCost = perMonth(cost, traffic.month_base_days * DAY);
   return {
     delay,
     cost: monthlyCost,

@@ -22,7 +22,7 @@ export function profilesCharts({ profiles, traffic }: ProfilesReport): Chart[] {
       fill: INK.accent,
       tickFormat: threeDigitMoney,
       marginLeft: 140,
-      bars: bars(({ cost }) => perMonth(cost, traffic.days * DAY), threeDigitMoney),
+      bars: bars(({ cost }) => perMonth(cost, traffic.month_base_days * DAY), threeDigitMoney),
     }),
     barChart({
       name: "wait",

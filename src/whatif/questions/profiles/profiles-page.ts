@@ -36,7 +36,7 @@ export function profilesPage(report: ProfilesReport): ReportPage {
     facts: profiles.map((row) => ({
       label: row.profile,
       value: money(profileCost(row, report)),
-      note: `${monthNote(perMonth(row.margin_95?.cost ?? 0, traffic.days * DAY))}, ${amount(row.figures.cold_starts_per_day)} cold starts a day, p99 wait ${millisText(row.figures.wait_p99_ms)}`,
+      note: `${monthNote(perMonth(row.margin_95?.cost ?? 0, traffic.month_base_days * DAY))}, ${amount(row.figures.cold_starts_per_day)} cold starts a day, p99 wait ${millisText(row.figures.wait_p99_ms)}`,
     })),
     tables: [publishedTable(report), figureTable(report)],
     limits: report.limits,
@@ -71,11 +71,11 @@ function changeLine(row: ProfileRow, first: ProfileRow, report: ProfilesReport):
 
 /** For a month of 730 hours. */
 function profileCost({ figures: { cost } }: ProfileRow, { traffic }: ProfilesReport): number {
-  return perMonth(cost, traffic.days * DAY);
+  return perMonth(cost, traffic.month_base_days * DAY);
 }
 
 function profileCostText(row: ProfileRow, report: ProfilesReport): string {
-  const margin = perMonth(row.margin_95?.cost ?? 0, report.traffic.days * DAY);
+  const margin = perMonth(row.margin_95?.cost ?? 0, report.traffic.month_base_days * DAY);
   return moneyWithMargin(profileCost(row, report), margin);
 }
 
@@ -121,7 +121,10 @@ function figureTable(report: ProfilesReport): PageTable {
   const rows = [
     ["delay", ({ delay_s }: ProfileRow) => delayText(delay_s)],
     ["$ a month", (row: ProfileRow) => profileCostText(row, report)],
-    ["CU-hours a month", ({ figures }: ProfileRow) => amount(perMonth(figures.cu_hours, traffic.days * DAY))],
+    [
+      "CU-hours a month",
+      ({ figures }: ProfileRow) => amount(perMonth(figures.cu_hours, traffic.month_base_days * DAY)),
+    ],
     ["active h a day", ({ figures }: ProfileRow) => amount(figures.active_s / 3_600 / traffic.days)],
     [
       "cold starts a day",

@@ -121,7 +121,7 @@ export function* profilesReport(
   const base = "missing" in margins ? undefined : first?.drawn(margins);
   return {
     question: profilesQuestionSummary(question),
-    traffic: trafficSummary(traffic, reader.gaps.computes, reader.gaps.arrivals),
+    traffic: trafficSummary(traffic, reader.gaps.computes, reader.gaps.arrivals, curve.neverActiveMs),
     no_margins: "missing" in margins ? margins.missing : null,
     profiles: runs.map((run, index) => ({
       ...run.row(profiles[index]?.name ?? "", curve, first?.figures() ?? run.figures()),

@@ -92,7 +92,7 @@ export function* quotaReport(
   const month = reportedMonth(period, horizon);
   return {
     question: questionSummary(question),
-    traffic: trafficSummary(traffic, used, arrivals),
+    traffic: trafficSummary(traffic, used, arrivals, 0),
     replications,
     days_recorded: days,
     few_days: horizon.endAt > period.endAt && days < FEW_DAYS,

@@ -125,7 +125,12 @@ export function* startsReport(
   const report: StartsReport = {
     question: questionSummary(question),
     delay_s: startsQuestion.delay,
-    traffic: trafficSummary(traffic, unlimited.outcome.firstStarts, unlimited.outcome.arrivals),
+    traffic: trafficSummary(
+      traffic,
+      unlimited.outcome.firstStarts,
+      unlimited.outcome.arrivals,
+      unlimited.outcome.activeMs,
+    ),
     no_margins: "missing" in margins ? margins.missing : null,
     rows,
     busiest_minutes: busiestMinutes(perMinute).map((minute) => ({
