@@ -38,14 +38,6 @@ export function perMonth(value: number, periodMs: DurationMs): number {
 }
 
 /**
- * The time that a month is calculated from: the period, or more if requests that run beyond its end keep computes active
- * for longer on average. Otherwise a month would cost more than computes that are always active do.
- */
-export function monthBaseMs(periodMs: DurationMs, activeMs: DurationMs, computes: number): DurationMs {
-  return Math.max(periodMs, computes === 0 ? 0 : activeMs / computes);
-}
-
-/**
  * The rule of three: what has not happened in a period happens with 95 % confidence at most this often a day, as 3 times
  * in a period has a chance of 5 % not to happen.
  */

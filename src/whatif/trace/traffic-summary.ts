@@ -1,7 +1,7 @@
 import { isoInstant } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
-import { monthBaseMs } from "../gap-curve/costs.ts";
+import { monthBaseMs } from "./month-base.ts";
 
 /** The traffic that a report covers. */
 export type TrafficSummary = {

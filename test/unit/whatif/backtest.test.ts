@@ -5,6 +5,7 @@ import { trafficChangeOf } from "../../../src/whatif/held-out/day-statistics.ts"
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import { type Backtest, backtestOf } from "../../../src/whatif/questions/backtest/backtest.ts";
+import { backtestPage } from "../../../src/whatif/questions/backtest/backtest-page.ts";
 import { BacktestPlan } from "../../../src/whatif/questions/backtest/backtest-plan.ts";
 import {
   backtestPolicies,
@@ -294,4 +295,25 @@ describe("drift", () => {
     });
     expect(driftOf([fold(60, 0), fold(60, 0), fold(180, 0)]).median_factor).toBe(2);
   });
+});
+
+test("no drift is never stated while the traffic grows", () => {
+  // 3 % more requests every day, 60 s apart, in the first hours of each day: the best delay stays the same.
+  const rows = Array.from({ length: 28 }, (_, day) =>
+    Array.from(
+      { length: Math.round(60 * 1.03 ** day) },
+      (__, index): Row => [day * DAY + index * 60 * SECOND],
+    ),
+  ).flat();
+  const grown = backtest(28, [rows]);
+  expect(grown.traffic_change).toMatchObject({ kind: "trend", percent_per_day: expect.closeTo(3, 0) });
+  const lines = backtestPage(grown).answer;
+  expect(lines[0]).toMatch(
+    /^Warning: traffic grows by \d\.\d+ % .* a day; what was best in these weeks may not be later\.$/,
+  );
+  expect(lines.join()).not.toContain("No drift");
+  const steady = Array.from({ length: 28 }, (_, day) =>
+    Array.from({ length: 60 }, (__, index): Row => [day * DAY + index * 60 * SECOND]),
+  ).flat();
+  expect(backtestPage(backtest(28, [steady])).answer.join()).toContain("No drift");
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { normal } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
+import { suspectedSilences } from "../../../src/traffic/recorded/trace/silence.ts";
 import { dependenceFactor, marginOfEffects } from "../../../src/whatif/units/day-dependence.ts";
 import { silenceReason, silentDays } from "../../../src/whatif/units/silent-days.ts";
 import { changeOf, changeSummary, changeText } from "../../../src/whatif/units/traffic-change.ts";
@@ -156,13 +157,24 @@ describe("days without any request", () => {
     );
   });
 
-  test("two silent days, free weekends and rare requests are no silence", () => {
-    expect(silentDays(days, requestsWithout(7, 8))).toBeUndefined();
-    expect(silentDays(days, requestsWithout(4, 5, 6, 12, 13, 19, 20))).toBeUndefined();
+  test("one silent workday is found, as in the input; of several, the longest", () => {
+    expect(silentDays(days, requestsWithout(8))).toEqual({
+      from: BEGIN + 8 * DAY,
+      to: BEGIN + 9 * DAY,
+      days: 1,
+    });
+    expect(silentDays(days, requestsWithout(2, 8, 9, 15))).toMatchObject({ from: BEGIN + 8 * DAY, days: 2 });
+    const counted = days.flatMap((day, index) => (index === 8 ? [] : [[day / DAY, 50] as const]));
+    expect(suspectedSilences(counted)).toHaveLength(1);
+  });
+
+  test("free weekends and rare requests are no silence, nor is the time after the last request", () => {
+    expect(silentDays(days, requestsWithout(18, 19, 20))).toBeUndefined();
+    expect(silentDays(days, requestsWithout(5, 6, 12, 13, 19, 20))).toBeUndefined();
     expect(
       silentDays(
         days,
-        days.map((_, day) => (day > 6 && day < 14 ? 0 : 19)),
+        days.map((_, day) => (day > 6 && day < 14 ? 0 : 9)),
       ),
     ).toBeUndefined();
   });

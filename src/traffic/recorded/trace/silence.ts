@@ -38,9 +38,13 @@ export type Silence = Period & {
   readonly usualRequests: number;
 };
 
-/** Fewer requests on a usual day may well be none by chance. */
+/**
+ * With independent requests, a day that usually has 10 has none once in exp(10) = 22,000 days, or 60 years: a single silent
+ * day is not chance. It may be a holiday, which only the user knows, so that nothing is assumed. With 5 requests, it would
+ * be chance twice a year.
+ */
 const MIN_USUAL_REQUESTS = 10;
-/** Most days of this kind must have requests. */
+/** Most days of this kind must have requests, and more than one: one busy day says nothing about the others. */
 const MIN_BUSY_SHARE = 0.5;
 const MIN_BUSY_DAYS = 2;
 /** A longer period has a stray instant, which an import notes. */
@@ -48,7 +52,7 @@ const MAX_DAYS = 36_600;
 const SATURDAY = 6;
 
 /**
- * Silences that look like missing data. Only whole days between the first and the last request count, so a silence
+ * Silences that look like missing data: the rule of the input, of margins and of forecasts. Only whole days between the first and the last request count, so a silence
  * of some hours is not found, nor one of a fleet that is rarely used.
  */
 export function suspectedSilences(requestsByDay: RequestsByDay): readonly Silence[] {

@@ -1,12 +1,13 @@
 import { DAY, type DurationMs } from "../../../kernel/time.ts";
 import { bestOf, type Objective } from "../../choice/decision.ts";
 import { stretched } from "../../choice/robust-delay.ts";
-import { billOf, type Costs, monthBaseMs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
+import { billOf, type Costs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
 import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "../../gap-curve/curve.ts";
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
 import { ALL_DELAYS, type SettableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
 import type { Question } from "../../input/question.ts";
 import { type ChosenPoint, type PointFigures, pointFigures, withoutDelay } from "../../replay/figures.ts";
+import { monthBaseMs } from "../../trace/month-base.ts";
 import { meanLatencyMs } from "../../units/mean-latency.ts";
 
 /** Negative where the best delay costs more. */
