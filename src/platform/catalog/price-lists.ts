@@ -8,20 +8,7 @@ export type PriceList = {
   readonly perCuHour: Readonly<Record<PricedPlan, number>>;
   /** The lowest bill of a month on a paid plan. */
   readonly minimum: number;
-  readonly free: FreeAllowance;
 };
-
-/** What the free plan includes. Nothing more can be bought. */
-export type FreeAllowance = {
-  /** Of each project, in a month. All its computes are suspended beyond that. */
-  readonly cuHoursPerProject: number;
-  readonly storageGbPerProject: number;
-  /** Of the account, over the public network in a month. */
-  readonly transferGb: number;
-  readonly largestCu: number;
-};
-
-const FREE = { storageGbPerProject: 0.5, transferGb: 5, largestCu: 2 } as const; // D: on all lists
 
 /**
  * D: the vendor's announcements of the first two dates, and its page of plans as of the third, which has no minimum any
@@ -33,19 +20,16 @@ const PRICE_LISTS: readonly [PriceList, ...PriceList[]] = [
     date: "2025-08-14",
     perCuHour: { launch: 0.14, scale: 0.26 }, // D
     minimum: 5, // D
-    free: { ...FREE, cuHoursPerProject: 50 }, // D
   },
   {
     date: "2025-11-03",
     perCuHour: { launch: 0.106, scale: 0.222 }, // D
     minimum: 5, // D
-    free: { ...FREE, cuHoursPerProject: 100 }, // D
   },
   {
     date: "2026-03-20",
     perCuHour: { launch: 0.106, scale: 0.222 }, // D
     minimum: 0, // D
-    free: { ...FREE, cuHoursPerProject: 100 }, // D
   },
 ];
 

@@ -691,7 +691,7 @@ test.each([
   [["curve", "few.csv", "--price", "-1"], /at least 0/],
   [["curve", "few.csv", "--price", "1", "--prices", "2025-08-14"], /'--price <dollars>' cannot be used/],
   [["curve", "few.csv", "--price", "1", "--price-plan", "launch"], /'--price <dollars>' cannot be used/],
-  [["curve", "few.csv", "--prices", "2024-01-01"], /choices are 2025-08-14, 2026-03-20/],
+  [["curve", "few.csv", "--prices", "2024-01-01"], /choices are 2025-08-14, 2025-11-03, 2026-03-20/],
   [["curve", "few.csv", "--price-plan", "free"], /choices are launch, scale/],
   [["curve", "few.csv", "--present", "60", "--present", "300"], /'--present <delay>' is given twice/],
   [["capacity", "few.csv", "--size", "0.25", "--size", "4"], /'--size <range>' is given twice/],

@@ -70,8 +70,8 @@ async function runPartMerge(paths: readonly string[], options: OutputOptions): P
   if (other !== undefined)
     throw new CliError(`${other}: is not a part of whatif compare or backtest, as other files are`);
   const parts = paths.map((path) => ({ ...parsePart(readText(path, MAX.savedAnswer), path), source: path }));
-  const { result, input, manifest } = mergeParts(parts);
-  await outputResult(result, input, manifest, options);
+  const { result, input, manifest, lastLine } = mergeParts(parts);
+  await outputResult(result, input, manifest, { ...options, lastLine });
 }
 
 async function runGapMerge(

@@ -7,6 +7,7 @@ import { plainOutcome, type ReplayOutcome } from "../../../whatif/replay/replay-
 import { trafficWithin } from "../../../whatif/trace/known-traffic.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
+import { decisionLine } from "../decision-line.ts";
 import type { ResolvedFlags } from "../manifest.ts";
 import type { OpenedTraces } from "../open-traffic.ts";
 import {
@@ -85,6 +86,7 @@ async function answerInParts(
   const text = partText({
     ...{ shard, setup, isTraceDivided: opened.shard !== undefined },
     manifest: manifestOf(manifest, opened.inputSummary),
+    lastLine: decisionLine(process.argv.slice(2), command),
     outcomes: outcomes.map((ofPass) => ofPass.map(plainOutcome)),
   });
   return { text, file };

@@ -16,6 +16,8 @@ export function mergeParts(parts: readonly NamedPart[]): {
   readonly result: WhatifResult;
   readonly input: InputSummary;
   readonly manifest: Manifest;
+  /** Undefined if each part names only its own trace. */
+  readonly lastLine: string | undefined;
 } {
   const ordered = inOrder(parts);
   const first = ordered[0] as NamedPart;
@@ -30,6 +32,7 @@ export function mergeParts(parts: readonly NamedPart[]): {
     result: answer.result(mergedOutcomes(ordered, answer)),
     input,
     manifest: { ...first.manifest, inputs: input.files },
+    lastLine: first.isTraceDivided ? undefined : first.lastLine,
   };
 }
 

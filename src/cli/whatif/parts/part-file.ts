@@ -15,6 +15,8 @@ export type AnswerPart = {
   /** Whether the trace itself contained only the computes of the shard. */
   readonly isTraceDivided: boolean;
   readonly manifest: Manifest;
+  /** The last line of the text of all parts; see `decisionLine`. */
+  readonly lastLine?: string | undefined;
   /** By pass and job. */
   readonly outcomes: readonly (readonly PlainOutcome[])[];
 };

@@ -82,7 +82,7 @@ export function proposalsFor(input: ProposalInput, bill: MonthlyBill): readonly 
 }
 
 /** The delay of choice of those that a plan allows; undefined if none of them meets the limit on the wait. */
-export function bestSettable(input: ProposalInput, plan: PricedPlan): SuspendDelay | undefined {
+function bestSettable(input: ProposalInput, plan: PricedPlan): SuspendDelay | undefined {
   const { robust, shortestWithinWait: shortest, defaultDelayS } = input;
   if (shortest === undefined) return undefined;
   const ranges = settableWithin(settableDelays(plan, defaultDelayS), { ...ALL_DELAYS, shortest });
