@@ -1,32 +1,81 @@
 import * as z from "zod";
-import { id } from "../../http/fields.ts";
+import { id, instant } from "../../http/fields.ts";
+import { exactTimestamp } from "../../http/timestamps.ts";
 import type { Branch } from "../../platform/model/branch.ts";
-import { cursorParameter, encodeCursor, limitParameter } from "./paging.ts";
+import type { World } from "../../platform/world/world.ts";
+import { cursorOf, invalidCursor, limitParameter } from "./paging.ts";
 import { flag } from "./request-fields.ts";
 
 const MAX_PAGE = 10_000; // S
 const SORT_KEYS = ["name", "created_at", "updated_at"] as const; // S
 const SORT_ORDERS = ["asc", "desc"] as const; // S
 
+/** After which branch a page begins. `number` is that of a branch that may have been deleted since. */
+type BranchPosition = {
+  readonly projectId?: string;
+  readonly branchId?: string;
+  readonly sortBy: (typeof SORT_KEYS)[number];
+  readonly sortOrder: (typeof SORT_ORDERS)[number];
+  readonly value: string | number;
+  readonly number?: number;
+};
+
+const sortKey = z.enum(SORT_KEYS);
+/** C: the form of the platform's cursors, as base64. */
+const recordedCursor = z.object({
+  branch_id: id,
+  sort_by: sortKey,
+  sort_by_value: z.string(),
+  sort_order: z.string().toLowerCase().pipe(z.enum(SORT_ORDERS)),
+});
+/** The form of releases up to 0.4. */
+const earlierCursor = z.tuple([
+  z.literal("branches"),
+  ...[id, sortKey, z.enum(SORT_ORDERS), z.union([z.string(), z.number()]), z.int()],
+] as const);
+
 export const branchListQuery = z.object({
   search: z.string().optional(),
   sort_by: z.enum(SORT_KEYS).optional(),
   sort_order: z.enum(SORT_ORDERS).optional(),
   limit: limitParameter(MAX_PAGE, MAX_PAGE),
-  cursor: cursorParameter(
-    "branches",
-    z.tuple([id, z.enum(SORT_KEYS), z.enum(SORT_ORDERS), z.union([z.string(), z.number()]), z.int()]),
-  ),
+  cursor: cursorOf(positionOf),
   include_deleted: flag.optional(),
 });
 
 type BranchListQuery = z.output<typeof branchListQuery>;
 
+function positionOf(text: string): BranchPosition | undefined {
+  let json: unknown;
+  try {
+    // A client may have sent `+` without an escape, which a query decodes to a space.
+    json = JSON.parse(Buffer.from(text.replaceAll(" ", "+"), "base64").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+  const recorded = recordedCursor.safeParse(json).data;
+  if (recorded !== undefined) {
+    const { branch_id: branchId, sort_by: sortBy, sort_order: sortOrder, sort_by_value } = recorded;
+    const value = sortBy === "name" ? sort_by_value : instant.safeParse(sort_by_value).data;
+    return value === undefined ? undefined : { branchId, sortBy, sortOrder, value };
+  }
+  const earlier = earlierCursor.safeParse(json).data;
+  if (earlier === undefined) return undefined;
+  const [, projectId, sortBy, sortOrder, value, number] = earlier;
+  return { projectId, sortBy, sortOrder, value, number };
+}
+
 /** One page, sorted by the chosen key, then by age. A cursor holds its sort order, so later pages keep it. */
-export function branchPage(projectId: string, branches: Branch[], query: BranchListQuery) {
+export function branchPage(
+  world: World,
+  projectId: string,
+  branches: Branch[],
+  query: BranchListQuery,
+): { readonly page: readonly Branch[]; readonly pagination: Record<string, string> } {
   const { cursor } = query;
-  const sortBy = cursor?.[1] ?? query.sort_by ?? "updated_at";
-  const sortOrder = cursor?.[2] ?? query.sort_order ?? "desc";
+  const after = cursor === undefined ? undefined : checkedPosition(world, projectId, query, cursor);
+  const sortBy = after?.sortBy ?? query.sort_by ?? "updated_at";
+  const sortOrder = after?.sortOrder ?? query.sort_order ?? "desc";
   const sortKeyOf = (branch: Branch) =>
     sortBy === "name" ? branch.name : sortBy === "created_at" ? branch.createdAt : branch.updatedAt;
   const direction = sortOrder === "asc" ? 1 : -1;
@@ -34,22 +83,40 @@ export function branchPage(projectId: string, branches: Branch[], query: BranchL
     direction * (key < otherKey ? -1 : key > otherKey ? 1 : number - otherNumber);
   const sorted = branches.sort((a, b) => compare(sortKeyOf(a), a.number, sortKeyOf(b), b.number));
   const rest =
-    cursor === undefined
+    after === undefined
       ? sorted
-      : sorted.filter((branch) => compare(sortKeyOf(branch), branch.number, cursor[3], cursor[4]) > 0);
+      : sorted.filter((branch) => compare(sortKeyOf(branch), branch.number, after.value, after.number) > 0);
   const page = rest.slice(0, query.limit);
   const last = page.at(-1);
-  const hasMore = last !== undefined && rest.length > page.length;
-  return {
-    page,
-    next: {
-      sort_by: sortBy,
-      sort_order: sortOrder.toUpperCase(),
-      ...(hasMore
-        ? { next: encodeCursor("branches", [projectId, sortBy, sortOrder, sortKeyOf(last), last.number]) }
-        : {}),
-    },
+  const order = { sort_by: sortBy, sort_order: sortOrder.toUpperCase() };
+  if (last === undefined) return { page, pagination: order };
+  const value = sortKeyOf(last);
+  const next = {
+    branch_id: last.id,
+    sort_by: sortBy,
+    sort_by_value: typeof value === "string" ? value : exactTimestamp(value),
+    sort_order: order.sort_order,
   };
+  // C: also on the last page.
+  return { page, pagination: { ...order, next: Buffer.from(JSON.stringify(next)).toString("base64") } };
+}
+
+/** Rejects the cursor of another project or of another order. */
+function checkedPosition(
+  world: World,
+  projectId: string,
+  query: BranchListQuery,
+  cursor: BranchPosition,
+): BranchPosition & { readonly number: number } {
+  const branch = cursor.branchId === undefined ? undefined : world.branches.get(cursor.branchId);
+  const isOther =
+    (branch?.projectId ?? cursor.projectId ?? projectId) !== projectId ||
+    (query.sort_by ?? cursor.sortBy) !== cursor.sortBy ||
+    (query.sort_order ?? cursor.sortOrder) !== cursor.sortOrder;
+  if (isOther) return invalidCursor();
+  // Of a deleted branch only the value is known.
+  const beyond = cursor.sortOrder === "asc" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  return { ...cursor, number: cursor.number ?? branch?.number ?? beyond };
 }
 
 /** S: matches name or id, ignoring case. */

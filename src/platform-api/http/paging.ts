@@ -14,15 +14,34 @@ export function encodeCursor(list: string, position: readonly (string | number)[
 
 /** The query parameter `cursor` of one list, decoded. Rejects cursors of other lists. */
 export function cursorParameter<T extends readonly z.ZodType[]>(list: string, position: z.ZodTuple<T>) {
+  return cursorOf((text) => decodeCursor(list, position, text));
+}
+
+/** The position in a cursor of this list; undefined for other text. */
+export function decodeCursor<T extends readonly z.ZodType[]>(
+  list: string,
+  position: z.ZodTuple<T>,
+  text: string,
+): z.output<z.ZodTuple<T>> | undefined {
+  return position.safeParse(decode(list, text)).data;
+}
+
+/** The query parameter `cursor` of a list whose cursors have another form. `parse` returns undefined for other text. */
+export function cursorOf<T>(parse: (text: string) => T | undefined) {
   return z
     .string()
-    .transform((text, context) => {
-      const parsed = position.safeParse(decode(list, text));
-      if (parsed.success) return parsed.data;
+    .transform((text, context): T => {
+      const parsed = parse(text);
+      if (parsed !== undefined) return parsed;
       context.addIssue({ code: "custom", message: INVALID_CURSOR });
       return z.NEVER;
     })
     .optional();
+}
+
+/** Rejects a request whose cursor belongs to another list. */
+export function invalidCursor(): never {
+  return fail(badRequest(`cursor: ${INVALID_CURSOR}`));
 }
 
 /**
@@ -31,7 +50,7 @@ export function cursorParameter<T extends readonly z.ZodType[]>(list: string, po
 export function checkCursor(position: readonly unknown[] | undefined, expected: readonly unknown[]): void {
   const isMismatch =
     position !== undefined && expected.some((part, index) => part !== undefined && part !== position[index]);
-  if (isMismatch) fail(badRequest(`cursor: ${INVALID_CURSOR}`));
+  if (isMismatch) invalidCursor();
 }
 
 function decode(list: string, text: string): unknown {

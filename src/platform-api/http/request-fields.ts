@@ -28,8 +28,15 @@ export function atMostOne<Lsn extends string, Timestamp extends string>(
 
 /** Postgres' rule for names of new databases and roles. Existing names are looked up unchecked. */
 export const postgresName = z.string().min(1).refine(fitsPostgresIdentifier, "must be at most 63 bytes long");
+/** C: the spellings of Go's ParseBool, which the platform's servers accept. The Python client sends `True`. */
+const TRUE = ["true", "True", "TRUE", "t", "T", "1"];
+const FALSE = ["false", "False", "FALSE", "f", "F", "0"];
+
 /** A query parameter that is `true` or `false`. */
-export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+export const flag = z
+  .string()
+  .refine((text) => TRUE.includes(text) || FALSE.includes(text), "must be true or false")
+  .transform((text) => TRUE.includes(text));
 
 export const email = z.email("must be an email address like somebody@example.com").max(256);
 

@@ -6,7 +6,6 @@ import { branchesOf, findProject } from "../../platform/world/lookup.ts";
 import { branchListQuery, branchPage, filterBySearch, nameMatches } from "../http/branch-page.ts";
 import { branchParams, branchTarget, changeBranch, requestedBranch } from "../http/branch-request.ts";
 import { branchCreation, createBranch } from "../http/create-branch.ts";
-import { checkCursor } from "../http/paging.ts";
 import { flag, name } from "../http/request-fields.ts";
 import { type ApiRoute, route } from "../http/route.ts";
 import { renderAnnotation, renderBranch } from "../render/render-branch.ts";
@@ -40,14 +39,14 @@ const listProjectBranches = route(
   "GET /projects/:project_id/branches",
   { params: projectParams, query: branchListQuery },
   ({ account, params, query, transaction }) => {
-    checkCursor(query.cursor, [params.project_id, query.sort_by, query.sort_order]);
     const project = unwrap(findProject(transaction.world, account.id, params.project_id));
     // S: "to list deleted branches available for recovery": they are added to the others.
     const deleted =
       query.include_deleted === true
         ? recoverableBranchesOf(transaction.world, project.id, transaction.now)
         : [];
-    const { page, next } = branchPage(
+    const { page, pagination } = branchPage(
+      transaction.world,
       project.id,
       filterBySearch([...branchesOf(transaction.world, project.id), ...deleted], query.search),
       query,
@@ -56,7 +55,7 @@ const listProjectBranches = route(
     return {
       branches: page.map((branch) => renderBranch(transaction.world, branch, transaction.now)),
       annotations: Object.fromEntries(annotated.map((branch) => [branch.id, renderAnnotation(branch)])),
-      pagination: next,
+      pagination,
     };
   },
 );

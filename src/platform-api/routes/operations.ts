@@ -1,18 +1,65 @@
 import * as z from "zod";
-import { id } from "../../http/fields.ts";
+import { id, instant } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
+import { exactTimestamp } from "../../http/timestamps.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 import { findProject } from "../../platform/world/lookup.ts";
-import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import { cursorOf, decodeCursor, invalidCursor, limitParameter } from "../http/paging.ts";
 import { type ApiRoute, route } from "../http/route.ts";
 import { renderOperation } from "../render/render-operation.ts";
 
 const MAX_PAGE = 1_000; // S
+const MICROSECONDS = 1_000;
 const DEFAULT_PAGE = 100; // A
 
 const listQuery = z.object({
   limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
-  cursor: cursorParameter("operations", z.tuple([id, z.int()])),
+  cursor: cursorOf(positionOf),
 });
+
+/** After which operation a page begins. */
+type OperationPosition =
+  | { readonly at: SimTime; readonly microseconds: number }
+  | { readonly projectId: string; readonly number: number };
+
+/**
+ * C: a cursor is the instant at which the last operation of a page was created. Its microseconds tell operations of
+ * one millisecond apart. Up to release 0.4 it held the project and the operation's number.
+ */
+function positionOf(text: string): OperationPosition | undefined {
+  const at = instant.safeParse(text).data;
+  if (at !== undefined) return { at, microseconds: Number(/\.\d{3}(\d{3})/.exec(text)?.[1] ?? 0) };
+  const earlier = decodeCursor("operations", z.tuple([id, z.int()]), text);
+  return earlier && { projectId: earlier[0], number: earlier[1] };
+}
+
+function cursorAfter({ createdAt, number }: Operation): string {
+  return exactTimestamp(createdAt, number % MICROSECONDS);
+}
+
+/** The number below which the page begins; undefined for the newest operations. */
+function pageStart(
+  transaction: Transaction,
+  projectId: string,
+  position: OperationPosition | undefined,
+): number | undefined {
+  if (position === undefined) return undefined;
+  if ("number" in position) return position.projectId === projectId ? position.number : invalidCursor();
+  const { at, microseconds } = position;
+  for (let before: number | undefined; ; ) {
+    const page = transaction.operations(projectId, MAX_PAGE, before);
+    const last = page.find(
+      ({ createdAt, number }) => createdAt === at && number % MICROSECONDS === microseconds,
+    );
+    if (last !== undefined) return last.number;
+    const earlier = page.find(({ createdAt }) => createdAt < at);
+    if (earlier !== undefined) return earlier.number + 1;
+    before = page.at(-1)?.number;
+    if (before === undefined || page.length < MAX_PAGE) return 0;
+  }
+}
 
 /** S: operations of a project, newest first, finished ones included. */
 export function operationRoutes(): readonly ApiRoute[] {
@@ -23,15 +70,16 @@ const listProjectOperations = route(
   "GET /projects/:project_id/operations",
   { params: z.object({ project_id: id }), query: listQuery },
   ({ account, params, query, transaction }) => {
-    checkCursor(query.cursor, [params.project_id]);
     const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-    const page = transaction.operations(project.id, query.limit, query.cursor?.[1]);
+    const page = transaction.operations(
+      project.id,
+      query.limit,
+      pageStart(transaction, project.id, query.cursor),
+    );
     const last = page.at(-1);
     return {
       operations: page.map((operation) => renderOperation(operation, transaction.now)),
-      ...(last === undefined
-        ? {}
-        : { pagination: { cursor: encodeCursor("operations", [project.id, last.number]) } }),
+      ...(last === undefined ? {} : { pagination: { cursor: cursorAfter(last) } }),
     };
   },
 );

@@ -14,7 +14,7 @@ import {
   projectsOf,
 } from "../../platform/world/lookup.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { cursorParameter, encodeCursor, integerParameter, limitParameter } from "../http/paging.ts";
+import { cursorOf, decodeCursor, integerParameter, invalidCursor, limitParameter } from "../http/paging.ts";
 import { issuePassword } from "../http/passwords.ts";
 import { createProjectBody, endpointDefaultsFrom, updateProjectBody } from "../http/project-fields.ts";
 import { flag } from "../http/request-fields.ts";
@@ -32,13 +32,27 @@ const projectParams = z.object({ project_id: id });
 
 const listQuery = z.object({
   limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
-  cursor: cursorParameter("projects", z.tuple([z.int()])),
+  cursor: cursorOf(projectCursor),
   search: z.string().optional(),
   org_id: id.optional(),
   // How long the platform may search; accepted and ignored.
   timeout: integerParameter(100, 30_000).optional(),
   recoverable: flag.optional(),
 });
+
+/** C: a cursor is the id of the last project of a page. Up to release 0.4 it held the project's number. */
+function projectCursor(text: string): { readonly id: string } | { readonly number: number } | undefined {
+  const [number] = decodeCursor("projects", z.tuple([z.int()]), text) ?? [];
+  if (number !== undefined) return { number };
+  return id.safeParse(text).success ? { id: text } : undefined;
+}
+
+/** The number of the project after which a page begins; 0 for the first page. */
+function pageStart({ world }: Transaction, cursor: z.output<typeof listQuery>["cursor"]): number {
+  if (cursor === undefined) return 0;
+  if ("number" in cursor) return cursor.number;
+  return world.projects.get(cursor.id)?.number ?? invalidCursor();
+}
 
 /** R for the list; S for the others. */
 export function projectRoutes(): readonly ApiRoute[] {
@@ -62,7 +76,7 @@ const listProjects = route(
     const listed =
       query.recoverable === true
         ? recoverableProjectsOf(world, account.id, now)
-        : projectsOf(world, account.id).after(query.cursor?.[0] ?? 0);
+        : projectsOf(world, account.id).after(pageStart(transaction, query.cursor));
     return {
       ...projectPage(transaction, listed, query, (project) => canRead(world, principal, project)),
       applications: {},
@@ -202,15 +216,17 @@ const recoverProject = route(
 
 /** One page of `projects`, which are sorted oldest first. */
 function projectPage(
-  { world, now }: Transaction,
+  transaction: Transaction,
   projects: Iterable<Project>,
   query: Pick<z.output<typeof listQuery>, "limit" | "cursor" | "search">,
   isVisible: (project: Project) => boolean = () => true,
 ) {
+  const { world, now } = transaction;
+  const start = pageStart(transaction, query.cursor);
   const page: Project[] = [];
   for (const project of projects) {
     if (page.length === query.limit) break;
-    if (project.number <= (query.cursor?.[0] ?? 0) || !isVisible(project)) continue;
+    if (project.number <= start || !isVisible(project)) continue;
     if (
       query.search !== undefined &&
       !`${project.name} ${project.id}`.toLowerCase().includes(query.search.toLowerCase())
@@ -221,6 +237,6 @@ function projectPage(
   const last = page.at(-1);
   return {
     projects: page.map((project) => renderProjectListItem(world, project, now)),
-    ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("projects", [last.number]) } }),
+    ...(last === undefined ? {} : { pagination: { cursor: last.id } }),
   };
 }

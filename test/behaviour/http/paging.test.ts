@@ -195,7 +195,54 @@ test("a cursor is valid only for its own list and order", async () => {
   expect(await page(`/projects/${projectId}/operations?cursor=${operations.cursor}`)).toMatchObject({
     status: 200,
   });
-  expect(await page(`/projects/${otherId}/operations?cursor=${operations.cursor}`)).toMatchObject(refused);
+  // An instant is a cursor of every list of operations.
+  expect(await page(`/projects/${otherId}/operations?cursor=${operations.cursor}`)).toMatchObject({
+    status: 200,
+  });
+  expect(await page(`/projects/${projectId}/operations?cursor=${cursor}`)).toMatchObject(refused);
+});
+
+test("cursors have the platform's forms, and those of earlier releases are still accepted", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  const { projectId, branchId } = await createProject(double);
+  const project = `/projects/${projectId}` as const;
+  await createBranch(double, projectId, []);
+  const { body: projects } = await double.api("GET", "/projects?limit=1");
+  expect(projects.pagination?.cursor).toBe(projectId);
+  const { body: operations } = await double.api("GET", `${project}/operations?limit=1`);
+  expect(operations.pagination?.cursor).toMatch(/^2026-01-01T\d\d:\d\d:\d\d\.\d{6}Z$/);
+  const { body: branches } = await double.api(
+    "GET",
+    `${project}/branches?sort_by=name&sort_order=desc&limit=1`,
+  );
+  expect(JSON.parse(Buffer.from(branches.pagination?.next ?? "", "base64").toString())).toEqual({
+    branch_id: branchId,
+    sort_by: "name",
+    sort_by_value: "main",
+    sort_order: "DESC",
+  });
+
+  const earlier = (...position: readonly unknown[]) =>
+    Buffer.from(JSON.stringify(position)).toString("base64url");
+  const listed = async (path: `/projects/${string}/operations?cursor=${string}`) =>
+    (await double.api("GET", path)).body.operations;
+  expect((await double.api("GET", `/projects?cursor=${earlier("projects", 1)}`)).body.projects).toEqual([]);
+  expect(await listed(`${project}/operations?cursor=${earlier("operations", projectId, 2)}`)).toHaveLength(1);
+  const position = earlier("branches", projectId, "name", "desc", "main", 1);
+  const rest = await double.api("GET", `${project}/branches?cursor=${position}`);
+  expect(rest.body.branches).toHaveLength(1);
+});
+
+test("a cursor of branches works after its branch has been deleted", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  const { projectId } = await createProject(double);
+  for (const name of ["a", "b", "c"])
+    await double.api("POST", `/projects/${projectId}/branches`, { branch: { name } });
+  const path = `/projects/${projectId}/branches` as const;
+  const { body } = await double.api("GET", `${path}?sort_by=name&sort_order=asc&limit=2`);
+  await double.api("DELETE", `${path}/${body.branches[1]?.id ?? ""}?hard_delete=T`);
+  const rest = await double.api("GET", `${path}?cursor=${encodeURIComponent(body.pagination?.next ?? "")}`);
+  expect(rest.body.branches.map(({ name }) => name)).toEqual(["c", "main"]);
 });
 
 test.each(["sort_by=size", "sort_order=random", "sort_by=", "include_deleted=maybe"])(

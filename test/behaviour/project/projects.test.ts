@@ -247,7 +247,7 @@ test("enabling logical replication suspends active computes and cannot be undone
   await double.advance("10s");
   expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
   const refused = await set(false);
-  expect([refused.status, refused.body.code]).toEqual([422, "LOGICAL_REPLICATION_NOT_ALLOWED"]);
+  expect([refused.status, refused.body.code]).toEqual([400, "LOGICAL_REPLICATION_NOT_ALLOWED"]);
   expect(
     (await double.api("GET", `/projects/${projectId}`)).body.project.settings.enable_logical_replication,
   ).toBe(true);

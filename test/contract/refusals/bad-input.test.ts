@@ -278,7 +278,7 @@ const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ["?cursor=x", "cursor"],
     ["?sort_by=size", "sort_by"],
     ["?sort_order=up", "sort_order"],
-    ["?include_deleted=1", "include_deleted"],
+    ["?include_deleted=yes", "include_deleted"],
   ],
   createSnapshot: [
     ["?timestamp=yesterday", "timestamp"],
@@ -298,11 +298,11 @@ const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ["?db_name=neondb&base_timestamp=yesterday", "base_timestamp"],
     [`?db_name=neondb&base_lsn=${LSN}&base_timestamp=${INSTANT}`, "base_lsn"],
   ],
-  deleteProjectBranch: [["?hard_delete=1", "hard_delete"]],
+  deleteProjectBranch: [["?hard_delete=yes", "hard_delete"]],
   getConnectionURI: [
     ["?role_name=r", "database_name"],
     ["?database_name=d", "role_name"],
-    [`?pooled=1${PLACE}`, "pooled"],
+    [`?pooled=yes${PLACE}`, "pooled"],
     [`?branch_id=Not_An_Id${PLACE}`, "branch_id"],
     [`?endpoint_id=Not_An_Id${PLACE}`, "endpoint_id"],
   ],

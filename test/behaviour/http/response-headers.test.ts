@@ -1,0 +1,58 @@
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { API_KEY, createDouble, createProject } from "../../support/double/double.ts";
+
+async function listed(acceptEncoding: string | undefined) {
+  const double = await createDouble({ operations: "immediate" });
+  await createProject(double);
+  await createProject(double);
+  const headers = {
+    Authorization: `Bearer ${API_KEY}`,
+    ...(acceptEncoding === undefined ? {} : { "Accept-Encoding": acceptEncoding }),
+  };
+  return double.fetch(new Request("http://localhost/api/v2/projects", { headers }));
+}
+
+test.each(["gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8"])(
+  "a client that accepts %s gets a compressed list",
+  async (acceptEncoding) => {
+    const response = await listed(acceptEncoding);
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    const { projects } = JSON.parse(gunzipSync(Buffer.from(await response.arrayBuffer())).toString());
+    expect(projects).toHaveLength(2);
+  },
+);
+
+test.each([undefined, "br", "identity", "gzip;q=0", "gzip; q=0.0, br"])(
+  "a client that accepts %s gets text",
+  async (acceptEncoding) => {
+    const response = await listed(acceptEncoding);
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(((await response.json()) as { projects: unknown[] }).projects).toHaveLength(2);
+  },
+);
+
+test("the id of a request is in both headers", async () => {
+  const { headers } = await listed(undefined);
+  expect(headers.get("x-neon-ret-request-id")).toBe(headers.get("x-request-id"));
+});
+
+test.each(["true", "True", "TRUE", "t", "T", "1"])("?pooled=%s is true, as Go reads it", async (spelling) => {
+  const double = await createDouble({ operations: "immediate" });
+  const { projectId, created } = await createProject(double);
+  const query = `database_name=neondb&role_name=${created.roles[0]?.name}&pooled=${spelling}`;
+  const { body } = await double.api("GET", `/projects/${projectId}/connection_uri?${query}`);
+  expect(body.uri).toContain("-pooler");
+});
+
+test("HIPAA cannot be disabled again, and the project stays as it is", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  const { projectId } = await createProject(double);
+  const change = (hipaa: boolean) =>
+    double.api("PATCH", `/projects/${projectId}`, { project: { settings: { hipaa } } });
+  expect((await change(true)).status).toBe(200);
+  expect(await change(false)).toMatchObject({ status: 400, body: { code: "HIPAA_NOT_ALLOWED" } });
+  expect((await double.api("GET", `/projects/${projectId}`)).body.project.settings).toMatchObject({
+    hipaa: true,
+  });
+});
