@@ -21,8 +21,8 @@ try {
     format: "esm",
     outfile,
   });
-  const { SECTIONS, DEVIATIONS } = await import(pathToFileURL(outfile).href);
-  const text = pageOf(SECTIONS, DEVIATIONS);
+  const { SECTIONS } = await import(pathToFileURL(outfile).href);
+  const text = pageOf(SECTIONS);
   if (!isCheck) writeFileSync(DOCUMENT_FILE, text);
   else if (readFileSync(DOCUMENT_FILE, "utf8") !== text) {
     console.error(`${DOCUMENT_FILE} is out of date; run node scripts/contract.mjs`);
@@ -32,7 +32,7 @@ try {
   rmSync(directory, { recursive: true });
 }
 
-function pageOf(sections, deviations) {
+function pageOf(sections) {
   const statements = sections.flatMap((section) => section.statements);
   const count = (has) => statements.filter(has).length;
   return `# Contract
@@ -51,18 +51,11 @@ or if a test, scenario or planted bug that a row names does not exist.
 Of ${statements.length} statements, ${count(({ evidence }) => evidence.startsWith("R"))} are of the reference, ${count(({ scenario }) => scenario !== undefined)} have a scenario, and ${count(({ plantedBug }) => plantedBug !== undefined)} have a planted bug.
 
 ${sections.map(({ title, statements }) => `- [${title}](#${anchorOf(title)}): ${statements.length}`).join("\n")}
-- [Deviations](#deviations): ${deviations.length}
 
-${sections.map(sectionOf).join("\n\n")}
-
-## Deviations
-
-These statements of the reference do not hold. [Postgres](postgres.md#differences-from-the-real-platform) lists more
+No statement of the reference is known not to hold. [Postgres](postgres.md#differences-from-the-real-platform) lists
 differences of real Postgres.
 
-| Statement | Here |
-|---|---|
-${deviations.map(({ statement, instead }) => `| ${statement} | ${instead} |`).join("\n")}
+${sections.map(sectionOf).join("\n\n")}
 `;
 }
 

@@ -4,6 +4,7 @@ const REFERENCE = "test/property/reference-compute.test.ts";
 const ANSWERS = "test/property/reference-answers.test.ts";
 const COMPUTE_RULES = "test/rules/compute/compute.rules.ts";
 const CHANGE_RULES = "test/rules/compute/change-compute.rules.ts";
+const ANY_STATE_RULES = "test/rules/compute/any-state.rules.ts";
 const LIFECYCLE_RULES = "test/rules/compute/compute-lifecycle.rules.ts";
 const AUTOSUSPEND_RULES = "test/rules/compute/autosuspend.rules.ts";
 const ACTIVITY_RULES = "test/rules/compute/activity.rules.ts";
@@ -198,6 +199,15 @@ const BUGS: readonly RuleBug[] = [
     titles: "a restart drops all connections, and the compute is active again after it",
   },
   {
+    id: "update-refused-while-starting",
+    file: "src/platform/rules/operation/locked-by-operations.ts",
+    search: "own.length >= MAX_OPERATIONS_OF_A_COMPUTE",
+    replacement: "own.length > 0",
+    breaks: "A compute cannot be updated or restarted while it is created, starts or is suspended",
+    test: ANY_STATE_RULES,
+    titles: "is updated: apply_config runs, and suspend_compute waits",
+  },
+  {
     id: "deletion-that-suspends",
     file: DECIDE_COMPUTE,
     search: '    { type: "ComputeDeleted", at: now, endpointId: command.computeId },',
@@ -237,9 +247,9 @@ const BUGS: readonly RuleBug[] = [
   },
   {
     id: "start-that-takes-no-time",
-    file: "src/platform/catalog/defaults-and-limits.ts",
-    search: 'durations: durations(3 * SECOND), // R: "a few seconds"',
-    replacement: "durations: durations(0),",
+    file: "src/platform/catalog/operation-durations.ts",
+    search: 'start_compute: { kind: "fixed", ms: startMs },',
+    replacement: 'start_compute: { kind: "fixed", ms: 0 },',
     breaks: "An idle compute is active without a wait",
     test: ACTIVITY_RULES,
     titles: "a query on an idle compute starts it and waits for the start",

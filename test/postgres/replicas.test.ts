@@ -139,3 +139,56 @@ test("a restore of the branch ends the connections of its replicas, which then h
   await expect(reader.query("select 1")).rejects.toThrow();
   expect(await namesOf(await connect(replica.uri))).toEqual(["a"]);
 });
+
+async function settingOf(client: Client, name: string): Promise<string> {
+  const [row] = (await client.query(`show ${name}`)).rows;
+  return row[name];
+}
+
+test.each([15, 17])(
+  "on Postgres %i, max_connections of a replica is that of its own size, smaller or larger than that of its primary",
+  async (pg_version) => {
+    const branch = await createBranch(server, { pg_version });
+    const resize = (cu: number) =>
+      server.api("PATCH", branch.path, {
+        endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu },
+      });
+    expect((await resize(1)).status).toBe(200);
+    const primary = await connect(branch.uri);
+    await primary.query("create table names (name text); insert into names values ('a')");
+    expect(await settingOf(primary, "max_connections")).toBe("450");
+    expect(await settingOf(primary, "shared_buffers")).toBe("128MB");
+    const small = await addReplica(branch);
+    const large = await addReplica(branch, { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 });
+    for (const [replica, connections] of [
+      [small, "112"],
+      [large, "901"],
+    ] as const) {
+      const client = await connect(replica.uri);
+      expect(await namesOf(client)).toEqual(["a"]);
+      expect(await settingOf(client, "max_connections")).toBe(connections);
+      expect(await settingOf(client, "shared_buffers")).toBe("128MB");
+    }
+  },
+);
+
+test("a replica goes on when its primary gets another size", async () => {
+  const branch = await createBranch(server);
+  await (await connect(branch.uri)).query("create table names (name text)");
+  const { uri } = await addReplica(branch);
+  const before = await connect(uri);
+  const ended = new Promise((resolve) => before.once("end", resolve));
+  await server.api("PATCH", branch.path, {
+    endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 },
+  });
+  const primary = await connect(branch.uri);
+  await primary.query("insert into names values ('a')");
+  expect(await settingOf(primary, "max_connections")).toBe("901");
+  // Its sessions end, because its Postgres cannot replay the log of a primary with more connections.
+  await ended;
+  const replica = await connect(uri);
+  expect(await namesOf(replica)).toEqual(["a"]);
+  expect(await settingOf(replica, "max_connections")).toBe("112");
+  await primary.query("insert into names values ('b')");
+  await untilNames(replica, ["a", "b"]);
+});

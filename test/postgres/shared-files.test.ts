@@ -17,7 +17,7 @@ import { serverClient } from "../support/server/running-server.ts";
 /** Of the cluster that all volumes begin with. */
 function templateOf(data: string): string {
   const templates = join(data, "volumes", "templates");
-  const [name = ""] = readdirSync(templates).filter((entry) => /^\d+-\d+$/.test(entry));
+  const [name = ""] = readdirSync(templates).filter((entry) => /^\d+-\d+-platform$/.test(entry));
   return join(templates, name);
 }
 

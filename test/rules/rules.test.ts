@@ -27,6 +27,7 @@ import "./branch/learned-content.rules.ts";
 import "./branch/branch-snapshot.rules.ts";
 import "./branch/restore-snapshot.rules.ts";
 import "./branch/service-record.rules.ts";
+import "./compute/any-state.rules.ts";
 import "./compute/compute.rules.ts";
 import "./compute/change-compute.rules.ts";
 import "./compute/compute-lifecycle.rules.ts";

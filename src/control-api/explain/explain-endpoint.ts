@@ -261,7 +261,10 @@ function explainTransactions(
   return { about: "suspend", text, proof: begun };
 }
 
-/** C, D: while an unfinished operation locks the compute, changes to it are rejected with 423. */
+/**
+ * C, D: while an unfinished operation locks the compute, changes to it are rejected with 423. R: except for updates
+ * and restarts, which wait for the operation.
+ */
 function explainChanges(view: WorldView, compute: Compute): Reason {
   const operations = unfinishedOperations(view.world, compute.projectId);
   if (operations.length === 0)
@@ -284,7 +287,10 @@ function explainChanges(view: WorldView, compute: Compute): Reason {
   // The duration of a start that follows automatically is not drawn yet.
   const about = locking.some(({ thenStart }) => thenStart) ? "until some time after" : "until";
   const proof = locking.flatMap(({ id }) => view.eventsAbout(id, 1));
-  const locked = view.world.settings.locks === "project" ? "its project" : "it";
-  const text = `changes to ${locked} are rejected with 423 ${about} ${formatInstant(until)}: ${locking.map(describeOperation).join(", ")}`;
+  const rejected =
+    view.world.settings.locks === "project"
+      ? "changes to its project are"
+      : "updates and restarts of it wait, and a start or suspend is";
+  const text = `${rejected} rejected with 423 ${about} ${formatInstant(until)}: ${locking.map(describeOperation).join(", ")}`;
   return { about: "changes", text, proof };
 }

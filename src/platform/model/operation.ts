@@ -51,6 +51,8 @@ export type OperationRequest = {
   readonly endpointId?: string;
   readonly cause?: Operation["cause"];
   readonly thenStart?: boolean;
+  /** It waits for no earlier operation; later ones wait for it. */
+  readonly startsAtOnce?: boolean;
 };
 
 /** The branch of an operation that works on a branch or a compute. */
@@ -129,6 +131,21 @@ export function conflicts(one: OperationRequest, other: OperationRequest): boole
   if (one.endpointId !== undefined && other.endpointId !== undefined)
     return one.endpointId === other.endpointId;
   return one.branchId === other.branchId;
+}
+
+/** Whether a compute is active after its unfinished operations, which are in the order of their numbers. */
+export function isActiveAfter(
+  operations: Iterable<Operation>,
+  computeId: string,
+  isActive: boolean,
+): boolean {
+  let isActiveThen = isActive;
+  for (const operation of operations) {
+    if (operation.endpointId !== computeId) continue;
+    if (operation.action === "start_compute") isActiveThen = true;
+    if (suspendsCompute(operation)) isActiveThen = operation.thenStart;
+  }
+  return isActiveThen;
 }
 
 export type OperationEvent =

@@ -94,6 +94,8 @@ function operationEffects(world: World, operation: Operation, { now: at }: Conte
  */
 function scheduleRestart(world: World, operation: Operation, context: Context): Event[] {
   const { projectId } = operation;
+  // An update that was accepted meanwhile may have disabled the compute.
+  if (world.computes.get(endpointOf(operation))?.disabled === true) return [];
   if (refuseOverQuota(world, projectId, context.now) !== undefined || isStartPending(world, operation))
     return [];
   const [branchId, endpointId] = [branchOf(operation), endpointOf(operation)];

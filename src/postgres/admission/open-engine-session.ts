@@ -1,6 +1,6 @@
 import type { ComputeHost } from "../compute/compute-host.ts";
 import { EngineExited, hasExited } from "../data/engine-exit.ts";
-import type { EngineAddress } from "../engine/engine.ts";
+import { ADMIN_DATABASE, type EngineAddress } from "../engine/engine.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import { EngineUnreachable } from "../relay/engine-login.ts";
 import type { Admitted } from "./admit-connection.ts";
@@ -19,6 +19,8 @@ export async function openEngineSession<T>(
   open: (address: EngineAddress) => Promise<T>,
   isEnded: () => boolean,
 ): Promise<T> {
+  // R: its view has the figures of the whole compute.
+  if (database === ADMIN_DATABASE) await served.showReads(admitted);
   if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
   try {
     return await acquireAndOpen(host, database, open).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
-import { cacheStatisticsOf } from "../compute/branch-content.ts";
+import { cacheCapacityOf, cacheStatisticsOf } from "../compute/branch-content.ts";
 import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";
 import { CpuLoad } from "../compute/cpu-load.ts";
 import { MarkSchedule } from "../data/mark-schedule.ts";
@@ -43,6 +43,9 @@ export class ServedCompute {
   #sampling: NodeJS.Timeout | undefined;
   #applying: NodeJS.Timeout | undefined;
   #replications = 0;
+  #publishing: Promise<void> = Promise.resolve();
+  /** Of the local file cache when the last work began, in blocks. */
+  #cacheCapacity = 0;
 
   constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {
     this.#world = world;
@@ -77,12 +80,19 @@ export class ServedCompute {
     this.#sessions.delete(connectionId);
   }
 
+  /** Before a new session: it sees what others have read. Never rejects. */
+  async showReads(): Promise<void> {
+    await this.sampleNow();
+    await this.#publishing;
+  }
+
   /** Begins work of a session, unless the compute sleeps or its connection was closed in the world. */
   beginWork(transaction: Transaction, connectionId: string): boolean {
     const { world, now } = transaction;
     const phase = world.computes.get(this.#endpointId)?.phase;
     if (phase?.state !== "active" || phase.suspending) return false;
     if (findConnection(world, this.#endpointId, connectionId, now) === undefined) return false;
+    this.#cacheCapacity = cacheCapacityOf(world, world.computes.get(this.#endpointId));
     this.spans.begin(transaction, connectionId);
     return true;
   }
@@ -104,22 +114,26 @@ export class ServedCompute {
     if (this.#sampling === undefined) return undefined;
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
-    return this.host.sampleData().then(
-      (sample) => {
-        if (sample === undefined) return;
-        if (sample.blocks !== undefined) this.spans.addBlocks(sample.blocks);
-        this.spans.setLogicalSize(sample.logicalSizeBytes);
-      },
-      // The engine was stopped meanwhile.
-      () => undefined,
-    );
+    // The engine may be stopped meanwhile.
+    return this.#sample().catch(() => undefined);
   }
 
-  /** Gives the world's figures of the cache to the extension's view. */
+  async #sample(): Promise<void> {
+    const sample = await this.host.sampleData(this.#cacheCapacity);
+    if (sample === undefined) return;
+    if (sample.blocks !== undefined) this.spans.addBlocks(sample.blocks);
+    this.spans.setLogicalSize(sample.logicalSizeBytes);
+    // On a manual clock, the span is reported only when the clock moves.
+    if (sample.blocks !== undefined) this.publishCacheStatistics();
+  }
+
+  /** Gives the figures of the cache to the extension's view: those of the world, and those not reported yet. */
   publishCacheStatistics(): void {
     if (!this.host.isRunning) return;
-    Promise.resolve(
-      this.#world.transact(({ world }) => cacheStatisticsOf(world.computes.get(this.#endpointId))),
+    this.#publishing = Promise.resolve(
+      this.#world.transact(({ world }) =>
+        cacheStatisticsOf(world, world.computes.get(this.#endpointId), this.spans.unreportedBlocks),
+      ),
     )
       .then((statistics) => this.host.publishCacheStatistics(statistics))
       .catch((error) =>

@@ -60,6 +60,7 @@ export class ServedWorld {
       engine: options.engine,
       data: this.#data,
       onError,
+      stopReplica: (replicaId) => this.#computes.get(replicaId)?.stop(),
       writer: (primaryId, { branchId, replicaId }) => {
         if (primaryId !== undefined) return this.#serve(primaryId).host;
         return this.#serveAs(branchId, replicaId, () => this.#clusters.openPrimary(replicaId)).host;
@@ -174,6 +175,11 @@ export class ServedWorld {
     if (remainingQueries === 0) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
     if (remainingQueries !== undefined) admitted.remainingQueries = remainingQueries - 1;
     return this.beginWork(admitted);
+  }
+
+  /** Gives what the sessions of the compute have read so far to the view of the extension. Never rejects. */
+  showReads({ endpointId }: Admitted): Promise<void> {
+    return this.#serve(endpointId).showReads();
   }
 
   endWork({ endpointId, connectionId }: Admitted): void {

@@ -95,6 +95,11 @@ export class ComputeSpans {
     };
   }
 
+  /** Those that the world does not know yet. */
+  get unreportedBlocks(): BlockCounts {
+    return this.#blocks ?? NO_BLOCKS;
+  }
+
   /** Log that the sessions have written. It belongs to the next report. */
   addWritten(bytes: number): void {
     this.#writtenBytes += bytes;

@@ -19,6 +19,8 @@ export type WorldClustersOptions = {
     primaryId: string | undefined,
     replica: { readonly branchId: string; readonly replicaId: string },
   ) => ComputeHost;
+  /** Ends the sessions of a replica and stops its engine. The next session starts it again. */
+  readonly stopReplica: (replicaId: string) => void;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -35,11 +37,18 @@ export class WorldClusters {
   async open(endpointId: string): Promise<ComputeCluster> {
     const plan = await this.#plan(endpointId);
     if (!plan.isReplica) return this.openPrimary(endpointId);
-    const { engine, data, writer } = this.#options;
+    const { engine, data, writer, stopReplica } = this.#options;
     const { branchId } = plan;
     const primaryId = await this.#world.transact(({ world }) => primaryComputeOf(world, branchId)?.id);
     const host = writer(primaryId, { branchId, replicaId: endpointId });
-    return ReplicaCluster.open({ engine, data, endpointId, plan, writer: host });
+    return ReplicaCluster.open({
+      engine,
+      data,
+      endpointId,
+      plan,
+      writer: host,
+      onOutdated: () => stopReplica(endpointId),
+    });
   }
 
   openPrimary(endpointId: string): Promise<ComputeCluster> {

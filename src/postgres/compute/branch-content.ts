@@ -1,12 +1,12 @@
 import { largestMaxConnections, maxConnections } from "../../platform/catalog/sizes.ts";
 import type { Role } from "../../platform/model/branch-content.ts";
-import { EMPTY_CACHE } from "../../platform/model/cache.ts";
+import { type BlockCounts, cacheCapacity, countBlocks, EMPTY_CACHE } from "../../platform/model/cache.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import { originalId } from "../../platform/rules/branch/build-branch.ts";
 import { findRole } from "../../platform/rules/branch/role.ts";
 import { verifierId } from "../../platform/rules/branch/secret-references.ts";
 import { effectiveRange } from "../../platform/rules/compute/open-connections.ts";
-import { profileOfWorld } from "../../platform/world/world.ts";
+import { profileOfWorld, type World } from "../../platform/world/world.ts";
 import { formatVerifier, newVerifier, parseVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import type { Content, LearnedChanges } from "../engine/content.ts";
@@ -14,6 +14,8 @@ import { isOwnRole, OWN_DATABASES } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import type { EnginePlan } from "./primary-cluster.ts";
+
+const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
 
 /** `undefined` if the branch has no such role, or if the role cannot log in. */
 export function verifierOfRole(
@@ -43,13 +45,11 @@ export function enginePlan(transaction: Transaction, historyId: string, endpoint
     data: world.branchData.get(compute.branchId),
     pgVersion: project.pgVersion,
     isReplica,
-    // Postgres replays a log only if it may have as many connections as the primary, whose size may have changed.
-    maxConnections: isReplica
-      ? largestMaxConnections(profile)
-      : maxConnections(profile, effectiveRange(compute)),
+    maxConnections: maxConnections(profile, effectiveRange(compute)),
+    mostConnections: largestMaxConnections(profile),
     logicalReplication: project.settings.enable_logical_replication === true,
     content: contentOf(transaction, compute.branchId),
-    cacheStatistics: cacheStatisticsOf(compute),
+    cacheStatistics: cacheStatisticsOf(world, compute, NO_BLOCKS),
   };
 }
 
@@ -91,15 +91,24 @@ export function learnContent(
   return contentOf(transaction, branchId);
 }
 
-export function cacheStatisticsOf(compute: Compute | undefined): FileCacheStatistics {
-  const { hits, misses, used, writes } =
-    compute?.phase.state === "active" ? compute.phase.cache : EMPTY_CACHE;
+export function cacheStatisticsOf(
+  world: World,
+  compute: Compute | undefined,
+  unreported: BlockCounts,
+): FileCacheStatistics {
+  const reported = compute?.phase.state === "active" ? compute.phase.cache : EMPTY_CACHE;
+  const { hits, misses, used, writes } = countBlocks(reported, unreported, cacheCapacityOf(world, compute));
   return {
     file_cache_misses: misses,
     file_cache_hits: hits,
     file_cache_used: used,
     file_cache_writes: writes,
   };
+}
+
+/** The size of the local file cache of a compute as it runs, in blocks. */
+export function cacheCapacityOf(world: World, compute: Compute | undefined): number {
+  return compute?.phase.state === "active" ? cacheCapacity(profileOfWorld(world), compute.phase.sizeCu) : 0;
 }
 
 function contentOf(transaction: Transaction, branchId: string): Content {

@@ -27,7 +27,7 @@ export class ComputeHost {
   #engine: RunningEngine | undefined;
   #stopping: Promise<void> = Promise.resolve();
   #isStopping = false;
-  readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
+  readonly #blocks = new BlockStatistics();
   /** That of the engine that was started last. */
   #cluster: ComputeCluster | undefined;
   #volumeId: string | undefined;
@@ -40,10 +40,12 @@ export class ComputeHost {
     this.#options = options;
   }
 
-  /** What the sessions have read since the last call, and the size of the data; `undefined` if that is not known. */
-  async sampleData(): Promise<DataSample | undefined> {
-    const running = await this.#running;
-    return running === undefined ? undefined : this.#blocks.get(running)?.sample();
+  /**
+   * What the sessions have read since the last call, and the size of the data; `undefined` if that is not known.
+   * `cacheCapacity`: of the local file cache, in blocks.
+   */
+  async sampleData(cacheCapacity: number): Promise<DataSample | undefined> {
+    return (await this.#running) === undefined ? undefined : this.#blocks.sample(cacheCapacity);
   }
 
   /** Processor time of the engine that was started last; `undefined` if it is unknown. */
@@ -54,7 +56,7 @@ export class ComputeHost {
   /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
   publishCacheStatistics(statistics: FileCacheStatistics): void {
     const directory = this.#cluster?.dataDirectory;
-    if (directory !== undefined) writeCacheStatistics(directory, statistics);
+    if (directory !== undefined) writeCacheStatistics(directory, statistics, this.#blocks.counted());
   }
 
   /** The branch of the engine that was started last. */
@@ -189,9 +191,9 @@ export class ComputeHost {
       });
       try {
         await cluster.prepare(engine, this.#options.onWritten);
-        const blocks = new BlockStatistics(engine);
-        await blocks.sample();
-        this.#blocks.set(engine, blocks);
+        const isCold = cluster.cacheStatistics.file_cache_used === 0;
+        await this.#blocks.begin(engine, { isCold, isReplica: cluster.volumeId === undefined });
+        this.publishCacheStatistics(cluster.cacheStatistics);
       } catch (error) {
         await engine.stop();
         // Its exit was reported.

@@ -20,6 +20,8 @@ export type EnginePlan = {
   /** Whether clients only read. */
   readonly isReplica: boolean;
   readonly maxConnections: number;
+  /** Of the largest compute. */
+  readonly mostConnections: number;
   readonly logicalReplication: boolean;
   readonly content: Content;
   readonly cacheStatistics: FileCacheStatistics;
@@ -67,6 +69,7 @@ export class PrimaryCluster implements ComputeCluster {
   }
 
   async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {
+    await this.#options.engine.ensureExtension(engine);
     await this.#reconcile(engine, this.#plan.content);
     await removeEarlierForm(engine, await clientDatabases(engine));
     await this.#options.data.began(this.branchId, this.#opened, engine, onWritten);

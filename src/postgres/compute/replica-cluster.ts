@@ -1,5 +1,5 @@
 import type { WorldData } from "../data/world-data.ts";
-import type { Engine, RunningEngine, RunningStandby } from "../engine/engine.ts";
+import { type Engine, type RunningEngine, type RunningStandby, TooFewConnections } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
 import type { Scratch } from "../volumes/volume.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
@@ -13,6 +13,8 @@ export type ReplicaClusterOptions = {
   readonly plan: EnginePlan;
   /** Runs the engine of the branch's primary compute. */
   readonly writer: ComputeHost;
+  /** Called when it cannot follow its primary any more, and must be opened again. */
+  readonly onOutdated: () => void;
 };
 
 /**
@@ -61,12 +63,18 @@ export class ReplicaCluster implements ComputeCluster {
 
   async start(): Promise<RunningEngine> {
     const { engine, plan, endpointId } = this.#options;
+    const primary = this.#primary;
     this.#standby = await engine.startStandby({
       dataDirectory: this.dataDirectory,
       maxConnections: plan.maxConnections,
+      mostConnections: plan.mostConnections,
       name: endpointId,
-      primary: this.#primary.address,
+      primary: primary.address,
       until: this.#until,
+      checkpoint: async () => {
+        await primary.query("CHECKPOINT");
+        return primary.logPosition();
+      },
     });
     return this.#standby;
   }
@@ -74,8 +82,19 @@ export class ReplicaCluster implements ComputeCluster {
   async prepare(): Promise<void> {
     this.#unfollow = this.#options.data.follow(this.branchId, (primary) => {
       // A standby that was stopped meanwhile follows nothing.
-      this.#standby?.follow(primary.address).catch(() => undefined);
+      this.#follow(primary).catch(() => undefined);
     });
+  }
+
+  async #follow(primary: RunningEngine): Promise<void> {
+    await this.#standby?.follow(primary.address);
+    try {
+      // The log begins with the settings of the primary.
+      await this.#standby?.replayed(await primary.logPosition());
+    } catch (error) {
+      if (error instanceof TooFewConnections) this.#options.onOutdated();
+      else throw error;
+    }
   }
 
   release(): void {

@@ -1,12 +1,9 @@
 import pg from "pg";
-import { type AdminQuery, type Row, StatementRejected, SUPERUSER } from "./engine.ts";
+import { ADMIN_DATABASE, type AdminQuery, type Row, StatementRejected, SUPERUSER } from "./engine.ts";
 import { adminOptions, localSession } from "./session-settings.ts";
 
 /** Returns all values as text, so that no number loses digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
-
-/** The database of the sessions that need none in particular. Clients can create nothing in it. */
-export const ADMIN_DATABASE = "postgres";
 
 /** Settings that came from `ALTER DATABASE` or `ALTER ROLE` return to what Postgres was built with. */
 const RESET_SETTINGS = `SELECT set_config(name, boot_val, false) FROM pg_settings

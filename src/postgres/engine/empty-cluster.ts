@@ -5,6 +5,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { EngineError, SPARE_DATABASE, SUPERUSER } from "./engine.ts";
+import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
 import { dropLog, firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { segmentNumber } from "./log-position.ts";
@@ -13,8 +14,8 @@ import { lastLine } from "./postgres-process.ts";
 
 const run = promisify(execFile);
 
-/** Part of the directory's name, as in `18-2`: clusters of other forms are not used for new branches. */
-const FORM = 2;
+/** Part of the directory's name, as in `18-3-platform`: clusters of other forms are not used for new branches. */
+const FORM = 3;
 /** The first version whose databases can be created without log. Earlier ones always do. */
 const STRATEGY_SINCE = 15;
 /** Postgres reads them when it starts, and writes them when it stops. */
@@ -25,14 +26,16 @@ export type EmptyClusterOptions = {
   /** Absolute. Holds one empty cluster per version, which new clusters are copied from. */
   readonly templateDirectory: string;
   readonly user: OsUser | undefined;
+  readonly extension: ExtensionFiles;
 };
 
 /** A cluster without databases of clients. Returns its directory, which is not changed any more. */
 export async function createEmptyCluster(
-  { version, binDirectory }: Installation,
-  { templateDirectory, user }: EmptyClusterOptions,
+  installation: Installation,
+  { templateDirectory, user, extension }: EmptyClusterOptions,
 ): Promise<string> {
-  const template = join(templateDirectory, `${version}-${FORM}`);
+  const { version, binDirectory } = installation;
+  const template = join(templateDirectory, `${version}-${FORM}-${extension.name}`);
   if (existsSync(template)) return template;
   mkdirSync(templateDirectory, { recursive: true, mode: 0o700 });
   if (user !== undefined) chownSync(templateDirectory, user.uid, user.gid);
@@ -50,7 +53,7 @@ export async function createEmptyCluster(
       { ...spawnOptions(user), cwd: templateDirectory },
     );
     await removeFutureLog(unfinished);
-    await createSpareDatabase({ version, binDirectory, dataDirectory: unfinished, user });
+    await createPlatformObjects(installation, unfinished, { user, extension });
     await removeMaps(unfinished);
     await removeStatistics(unfinished);
     renameSync(unfinished, template);
@@ -62,34 +65,29 @@ export async function createEmptyCluster(
   return template;
 }
 
-type SpareDatabase = {
-  readonly version: number;
-  readonly binDirectory: string;
-  readonly dataDirectory: string;
-  readonly user: OsUser | undefined;
-};
-
 /**
- * Renaming a database is ten times faster than creating one, and needs neither memory nor log. Nobody connects to
- * `template1`, so that clusters share its files. The log begins with a segment that is almost empty.
+ * A spare database: renaming one is ten times faster than creating one, and needs neither memory nor log. R: the
+ * platform's own database has the view of the cache statistics. Nobody connects to `template1`, so that clusters share
+ * its files; reading a frozen row does not change it. The log begins with a segment that is almost empty.
  */
-async function createSpareDatabase({
-  version,
-  binDirectory,
-  dataDirectory,
-  user,
-}: SpareDatabase): Promise<void> {
-  const strategy = version >= STRATEGY_SINCE ? " STRATEGY file_copy" : "";
+async function createPlatformObjects(
+  installation: Installation,
+  dataDirectory: string,
+  { user, extension }: Pick<EmptyClusterOptions, "user" | "extension">,
+): Promise<void> {
+  const strategy = installation.version >= STRATEGY_SINCE ? " STRATEGY file_copy" : "";
   const settings = ["-c", "wal_recycle=off", "-c", "wal_init_zero=off"];
-  const session = run(
-    join(binDirectory, "postgres"),
-    ["--single", "-F", ...settings, "-D", dataDirectory, "postgres"],
-    { ...spawnOptions(user), cwd: dataDirectory },
-  );
+  const { program, args } = programWithExtension(installation, extension);
+  const session = run(program, ["--single", "-F", ...settings, ...args, "-D", dataDirectory, "postgres"], {
+    ...spawnOptions(user),
+    cwd: dataDirectory,
+  });
   session.child.stdin?.end(
     [
       `CREATE DATABASE ${SPARE_DATABASE}${strategy}`,
       "ALTER DATABASE template1 ALLOW_CONNECTIONS false",
+      `CREATE EXTENSION ${extension.name} SCHEMA public`,
+      "VACUUM (FREEZE)",
       "SELECT pg_switch_wal()",
       "",
     ].join("\n"),

@@ -21,6 +21,8 @@ export interface Engine {
    * and accepts connections that only read.
    */
   startStandby(request: StandbyRequest): Promise<RunningStandby>;
+  /** Creates the view of the cache statistics in the platform's own database, if it is missing. */
+  ensureExtension(engine: RunningEngine): Promise<void>;
   /** Stops a process that another server left running on this directory. Returns whether there was one. */
   stopLeftover(dataDirectory: string): Promise<boolean>;
   /** Removes the directory of the sockets. All processes must have been stopped. */
@@ -65,12 +67,16 @@ export type StartRequest = {
 export type StandbyRequest = {
   /** A copy with log. Complete segments of the primary are in the directory `wal` beside it. */
   readonly dataDirectory: string;
-  /** At least the largest number that the primary has had within the copied log. */
+  /** Connections that the standby accepts, also fewer than its primary. */
   readonly maxConnections: number;
+  /** The most that any primary has. */
+  readonly mostConnections: number;
   /** In `pg_stat_replication` of the primary. */
   readonly name: string;
   readonly primary: EngineAddress;
   readonly until: string;
+  /** Writes a checkpoint of the primary, and returns a later position of its log. */
+  readonly checkpoint: () => Promise<string>;
 };
 
 /** A Postgres process that accepts connections. */
@@ -113,7 +119,7 @@ export interface RunningEngine {
 export interface RunningStandby extends RunningEngine {
   /** Its primary was started again, at this address. */
   follow(primary: EngineAddress): Promise<void>;
-  /** Resolves when the log is replayed up to a position. */
+  /** Resolves when the log is replayed up to a position. Throws `TooFewConnections`. */
   replayed(lsn: string): Promise<void>;
 }
 
@@ -161,6 +167,12 @@ export const SPARE_DATABASE = "standin_spare";
 export class EngineError extends Error {
   override readonly name = "EngineError";
 }
+
+/** A standby does not replay the log any further: within it, the primary has more connections than the standby. */
+export class TooFewConnections extends EngineError {}
+
+/** The database of the superuser's sessions that need none in particular. Clients can create nothing in it. */
+export const ADMIN_DATABASE = "postgres";
 
 /** Databases that every cluster has. The spare one is the superuser's until it becomes that of a client. */
 export const OWN_DATABASES = ["postgres", "template0", "template1", SPARE_DATABASE] as const;

@@ -9,14 +9,27 @@ import {
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { writeClusterFile } from "./cluster-files.ts";
-import { EngineError } from "./engine.ts";
+import { ADMIN_DATABASE, EngineError, type RunningEngine } from "./engine.ts";
 import type { Installation } from "./installation.ts";
+import { literal } from "./sql-text.ts";
 
-/** Gives the view of the extension its values. Nothing if the cluster does not exist yet. */
-export function writeCacheStatistics(dataDirectory: string, statistics: FileCacheStatistics): void {
+/**
+ * Gives the view of the extension its values. `counted`: the reads that they contain. Nothing if the cluster does not
+ * exist yet.
+ */
+export function writeCacheStatistics(
+  dataDirectory: string,
+  statistics: FileCacheStatistics,
+  counted: CountedReads,
+): void {
   if (existsSync(dataDirectory))
-    writeClusterFile(join(dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
+    writeClusterFile(join(dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify({ ...statistics, counted }));
 }
+
+/** By database and relation: the blocks read that were counted, and the blocks that are not in the cache. */
+export type CountedReads = Readonly<
+  Record<string, Readonly<Record<string, readonly [read: number, uncached: number]>>>
+>;
 
 /** Where the files of the platform's extension are, and its name. */
 export type ExtensionFiles = { readonly name: string; readonly directory: string };
@@ -63,8 +76,27 @@ export function writeExtension(directory: string, name: string): ExtensionFiles 
 function installScript(name: string): string {
   return `CREATE FUNCTION ${name}_file_cache_statistics() RETURNS pg_catalog.json
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  DECLARE
+    published json := pg_read_file('${CACHE_STATISTICS_FILE}')::json;
+    counted json := published -> 'counted' -> current_database();
+    new_reads int8;
+    new_misses int8;
   BEGIN
-    RETURN pg_catalog.pg_read_file('${CACHE_STATISTICS_FILE}')::pg_catalog.json;
+    -- What sessions of this database have read since then, and what this session has not reported yet.
+    SELECT coalesce(sum(reads), 0), coalesce(sum(least(reads, uncached)), 0) INTO new_reads, new_misses
+    FROM (
+      SELECT greatest(0, pg_stat_get_blocks_fetched(oid) - pg_stat_get_blocks_hit(oid)
+          + pg_stat_get_xact_blocks_fetched(oid) - pg_stat_get_xact_blocks_hit(oid)
+          - coalesce((counted -> oid::text ->> 0)::int8, 0)) AS reads,
+        coalesce((counted -> oid::text ->> 1)::int8, 0) AS uncached
+      FROM pg_class WHERE counted IS NOT NULL AND relkind IN ('r', 'i', 't', 'm') AND oid >= 16384
+        AND relpersistence <> 't'
+    ) AS relations;
+    RETURN json_build_object(
+      'file_cache_misses', (published ->> 'file_cache_misses')::int8 + new_misses,
+      'file_cache_hits', (published ->> 'file_cache_hits')::int8 + new_reads - new_misses,
+      'file_cache_used', (published ->> 'file_cache_used')::int8,
+      'file_cache_writes', (published ->> 'file_cache_writes')::int8 + new_misses);
   END $$;
 CREATE VIEW ${name}_stat_file_cache AS
   SELECT file_cache_misses, file_cache_hits, file_cache_used, file_cache_writes,
@@ -76,6 +108,14 @@ CREATE VIEW ${name}_stat_file_cache AS
     file_cache_hits pg_catalog.int8, file_cache_used pg_catalog.int8, file_cache_writes pg_catalog.int8);
 GRANT SELECT ON ${name}_stat_file_cache TO PUBLIC;
 `;
+}
+
+/** R: the platform's own database has the view. That of a cluster of an earlier release does not. */
+export async function createMissingExtension(engine: RunningEngine, name: string): Promise<void> {
+  const [row] = await engine.query(`SELECT count(*) FROM pg_extension WHERE extname = ${literal(name)}`);
+  if (row?.["count"] !== "0") return;
+  await engine.openToClients(ADMIN_DATABASE);
+  await engine.query(`CREATE EXTENSION ${name} SCHEMA public`);
 }
 
 /** How to start Postgres so that it finds the extension: the program, and additional arguments. */

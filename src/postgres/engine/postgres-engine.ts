@@ -5,6 +5,7 @@ import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
 import { readClusterFile } from "./cluster-files.ts";
+import { rememberConnections } from "./control-file.ts";
 import { createEmptyCluster, type EmptyClusterOptions } from "./empty-cluster.ts";
 import {
   type AdvanceRequest,
@@ -17,8 +18,9 @@ import {
   type StandbyRequest,
   type StartRequest,
   SUPERUSER,
+  TooFewConnections,
 } from "./engine.ts";
-import { type ExtensionFiles, programWithExtension } from "./extension.ts";
+import { createMissingExtension, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
 import { chooseInstallation } from "./installation.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
@@ -35,7 +37,6 @@ const run = promisify(execFile);
 
 export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly installations: readonly Installation[];
-  readonly extension: ExtensionFiles;
   /** Postgres writes a checkpoint at the latest after this amount of log. */
   readonly maxLogBytes: number;
   /** The log that replication slots of clients retain. */
@@ -52,6 +53,9 @@ const ARCHIVE_SETTINGS = { archive_mode: "on", archive_command: "test -f ../wal/
 
 /** One transaction locks all tables of a database. */
 const SCRATCH_SETTINGS = { archive_mode: "off", max_locks_per_transaction: 1_024 };
+
+/** The default of Postgres for `max_worker_processes`. */
+const DEFAULT_WORKERS = 8;
 
 /** The first version of Postgres with asynchronous reads. */
 const IO_METHOD_SINCE = 18;
@@ -71,8 +75,8 @@ const SETTINGS = {
   max_wal_senders: 50,
   // The platform's default.
   jit: "off",
-  // Many computes share the memory of one machine, whose file cache has the rest.
-  shared_buffers: "32MB",
+  // R. Pages that Postgres has not used yet take no memory of the machine.
+  shared_buffers: "128MB",
 };
 
 /** Runs the stock Postgres of an installation, one process per cluster. */
@@ -175,7 +179,31 @@ export class PostgresEngine implements Engine {
   }
 
   async startStandby(request: StandbyRequest): Promise<RunningStandby> {
-    const { dataDirectory, maxConnections, name, primary, until } = request;
+    const { dataDirectory, maxConnections, mostConnections, checkpoint } = request;
+    try {
+      return await this.#startStandby(request, { max_connections: maxConnections });
+    } catch (error) {
+      if (!(error instanceof TooFewConnections)) throw error;
+    }
+    // The log contains a larger number. It is replayed beyond a checkpoint, so that it is not replayed again.
+    const until = await checkpoint();
+    const replayed = await this.#startStandby({ ...request, until }, { max_connections: mostConnections });
+    await replayed.stop();
+    rememberConnections(dataDirectory, maxConnections);
+    return this.#startStandby(
+      { ...request, until },
+      {
+        max_connections: maxConnections,
+        // Places for the transactions and locks of all sessions of the primary.
+        max_worker_processes: DEFAULT_WORKERS + mostConnections - maxConnections,
+      },
+    );
+  }
+
+  async #startStandby(
+    { dataDirectory, name, primary, until }: StandbyRequest,
+    connections: Readonly<Record<string, number>>,
+  ): Promise<RunningStandby> {
     const startedAt = performance.now();
     const socketDirectory = this.#sockets.create();
     writeStandbySignal(dataDirectory);
@@ -183,8 +211,8 @@ export class PostgresEngine implements Engine {
     const { child, installation } = this.#spawn(dataDirectory, {
       ...SETTINGS,
       ...STANDBY_SETTINGS,
+      ...connections,
       unix_socket_directories: socketDirectory,
-      max_connections: maxConnections,
       superuser_reserved_connections: 0,
       primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
     });
@@ -199,6 +227,10 @@ export class PostgresEngine implements Engine {
       throw error;
     }
     return standby;
+  }
+
+  ensureExtension(engine: RunningEngine): Promise<void> {
+    return createMissingExtension(engine, this.#options.extension.name);
   }
 
   async stopLeftover(dataDirectory: string): Promise<boolean> {

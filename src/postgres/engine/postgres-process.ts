@@ -3,9 +3,17 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ADMIN_DATABASE, AdminSessions } from "./admin-sessions.ts";
+import { AdminSessions } from "./admin-sessions.ts";
 import { processTreeCpuMs } from "./cpu-time.ts";
-import { type AdminQuery, type EngineAddress, EngineError, type Row, type RunningStandby } from "./engine.ts";
+import {
+  ADMIN_DATABASE,
+  type AdminQuery,
+  type EngineAddress,
+  EngineError,
+  type Row,
+  type RunningStandby,
+  TooFewConnections,
+} from "./engine.ts";
 import type { OsUser } from "./os-user.ts";
 import { runScript } from "./script.ts";
 import { serverLogLine } from "./server-log.ts";
@@ -21,6 +29,8 @@ export const STOP_TIMEOUT_MS = 10_000;
 const START_TIMEOUT_MS = 60_000;
 const LOG_LINES = 20;
 const READY = /database system is ready to accept (?:read.only )?connections/;
+/** Postgres ends, or pauses the replay if it has sessions already. */
+const TOO_FEW = /insufficient parameter settings/;
 /** How often a standby is asked how far it has replayed the log. */
 const REPLAY_POLL_MS = 10;
 
@@ -119,6 +129,7 @@ export class PostgresProcess implements RunningStandby {
     if (outcome !== true) {
       child.kill("SIGKILL");
       rmSync(socketDirectory, { recursive: true, force: true });
+      if (TOO_FEW.test(outcome)) throw new TooFewConnections(lastLine(outcome));
       throw new EngineError(`Postgres did not start: ${lastLine(outcome)}`);
     }
     running.#startMs = performance.now() - startedAt;
@@ -197,8 +208,13 @@ export class PostgresProcess implements RunningStandby {
   async replayed(lsn: string): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     while (performance.now() < deadline) {
-      const [row] = await this.query(`SELECT pg_last_wal_replay_lsn() >= '${lsn}' AS is_replayed`);
+      const [row] = await this.query(
+        `SELECT pg_last_wal_replay_lsn() >= '${lsn}' AS is_replayed,
+           pg_get_wal_replay_pause_state() = 'paused' AS is_paused`,
+      );
       if (row?.["is_replayed"] === "t") return;
+      // Nothing else pauses it.
+      if (row?.["is_paused"] === "t") throw new TooFewConnections("the primary has more connections");
       await sleep(REPLAY_POLL_MS);
     }
     throw new EngineError(`the log was not replayed up to ${lsn} within ${START_TIMEOUT_MS / 1_000} s`);

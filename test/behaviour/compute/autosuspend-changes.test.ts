@@ -62,17 +62,29 @@ test("a delay may be chosen when the compute is created, and as the project's de
   expect(body.endpoint.suspend_timeout_seconds).toBe(604_800);
 });
 
-test("a longer delay applies at once: the compute is active at the old deadline", async () => {
-  const double = await createDouble();
-  const { endpointId, path } = await createProject(double);
-  await recordActivity(double, endpointId);
-  await double.advance("299s");
-  await setDelay(double, path, 600);
-  await double.advance("300999ms");
-  expect(await computeState(double, path)).toBe("active");
-  await double.advance("1ms");
-  expect(await computeState(double, path)).toBe("idle");
-});
+test.each([
+  ["timed", "299s"],
+  ["timed", "299999ms"],
+  ["immediate", "299s"],
+  ["immediate", "299999ms"],
+] as const)(
+  "with %s operations, a longer delay after %s applies at once: the compute is active at the old deadline",
+  async (operations, wait) => {
+    const double = await createDouble({ operations });
+    const { endpointId, path } = await createProject(double);
+    await recordActivity(double, endpointId);
+    const idleSince = (await double.sim("GET", "/clock")).body.now;
+    const deadline = Date.parse(idleSince) + 600_000;
+    await double.advance(wait);
+    await setDelay(double, path, 600);
+    await double.advance("1s");
+    expect(await computeState(double, path)).toBe("active");
+    await double.sim("POST", "/clock/advance", { to: new Date(deadline - 1).toISOString() });
+    expect(await computeState(double, path)).toBe("active");
+    await double.advance("1ms");
+    expect(await computeState(double, path)).toBe("idle");
+  },
+);
 
 test("a shorter delay moves the deadline, counted from the last activity", async () => {
   const double = await createDouble();

@@ -22,14 +22,14 @@ test("explains what a new compute waits for and until when its project is locked
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: ${start} waits for ${timeline} [OperationScheduled]`,
     FIRST_START,
-    `changes: changes to it are rejected with 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
+    `changes: updates and restarts of it wait, and a start or suspend is rejected with 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("2s");
   expect(await explanationLines(double, ep)).toEqual([
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: start_compute of ${ep} runs until ${at("00:00:04.000")} [OperationStarted, OperationScheduled]`,
     FIRST_START,
-    `changes: changes to it are rejected with 423 until ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
+    `changes: updates and restarts of it wait, and a start or suspend is rejected with 423 until ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
   ]);
 });
 
@@ -262,7 +262,7 @@ test("during a restart by request: suspending, then idle, then active again", as
     `pending: ${suspending} runs until ${at("00:00:11.000")} [OperationScheduled]`,
     `pending: ${starting} waits for ${suspending} [OperationScheduled]`,
     lastStart,
-    `changes: changes to it are rejected with 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
+    `changes: updates and restarts of it wait, and a start or suspend is rejected with 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("1s");
   const running = `start_compute of ${endpointId}`;
@@ -270,7 +270,7 @@ test("during a restart by request: suspending, then idle, then active again", as
     `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
     `pending: ${running} runs until ${at("00:00:14.000")} [OperationStarted, OperationScheduled]`,
     lastStart,
-    `changes: changes to it are rejected with 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
+    `changes: updates and restarts of it wait, and a start or suspend is rejected with 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
   ]);
   await double.advance("3s");
   expect(await explanationAbout(double, "state", endpointId)).toContain(
@@ -352,7 +352,7 @@ test("idle while a client waits for its start: that client arrived after the sus
     `state: ${endpointId} has been idle since ${at("00:05:10.000")}: nothing had used it since ${at("00:00:10.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
     `pending: start_compute of ${endpointId} runs until ${at("01:00:13.000")} [OperationScheduled]`,
     `wake: its last start was scheduled at ${at("01:00:10.000")}, by a client's query from "checkout" that found the compute idle [ActivityRecorded, OperationScheduled]`,
-    `changes: changes to it are rejected with 423 until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: updates and restarts of it wait, and a start or suspend is rejected with 423 until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   ]);
 });
 

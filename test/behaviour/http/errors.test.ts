@@ -24,7 +24,7 @@ test("every error has request_id, code and message, with the id of the request",
     await double.api("GET", `/projects/${projectId}/branches/br-none/ai_gateway`),
     await double.api("POST", "/projects", "{"),
     await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 11 } }),
-    await double.api("POST", `${path}/restart`),
+    await double.api("POST", `${path}/suspend`),
   ];
   expect(responses.map(({ status }) => status)).toEqual([401, 404, 404, 501, 400, 422, 423]);
   for (const { headers, body } of responses) {

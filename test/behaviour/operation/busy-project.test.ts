@@ -166,7 +166,7 @@ test("a start by activity locks its compute only", async () => {
   const { paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await double.advance("1h");
   await recordActivity(double, endpointId);
-  expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
+  expect((await double.api("POST", `${path}/start`)).status).toBe(423);
   expect((await double.api("POST", `${paths[0]}/restart`)).status).toBe(200);
   expect((await double.api("POST", `/projects/${projectId}/branches`, {})).status).toBe(201);
   await double.advance("3s");
@@ -186,10 +186,10 @@ test("following the hint ends the wait, step by step", async () => {
   const { path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
   for (let step = 0; step < 2; step += 1) {
-    expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
+    expect((await double.api("POST", `${path}/${step === 0 ? "suspend" : "start"}`)).status).toBe(423);
     await double.sim("POST", "/clock/advance", { next: true });
   }
-  expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
+  expect((await double.api("POST", `${path}/suspend`)).status).toBe(200);
 });
 
 test("with immediate operations, there is no 423", async () => {

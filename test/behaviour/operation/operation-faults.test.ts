@@ -62,7 +62,7 @@ test("a project is busy while an operation is retried, and waiting clients learn
   await setFaults(double, FAILS_TWICE);
   expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 9_000 });
   await double.advance("8999ms");
-  expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
+  expect((await double.api("POST", `${path}/start`)).status).toBe(423);
   await double.advance("1ms");
   expect(await stateOf(double, path)).toBe("active");
 });

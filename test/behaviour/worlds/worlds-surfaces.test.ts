@@ -99,7 +99,8 @@ test("a world that reuses the name of a deleted one starts with a fresh rate lim
 
 test("the Date header and Retry-After follow the clock of the addressed world", async () => {
   const double = (await createTestDouble("in memory")).double();
-  const { path } = await createProject(double);
+  const { path, projectId, branchId } = await createProject(double);
+  const roles = `/projects/${projectId}/branches/${branchId}/roles`;
   const manual = await forkWorld(double, { name: "manual" });
   const real = await forkWorld(double, { name: "real", clock: "real" });
   await manual.advance("36h");
@@ -113,7 +114,7 @@ test("the Date header and Retry-After follow the clock of the addressed world", 
   for (const world of [double, manual, real]) await world.api("POST", `${path}/restart`);
   const hints: (string | null)[] = [];
   for (const world of [double, manual, real]) {
-    const { status, headers } = await world.api("POST", `${path}/restart`);
+    const { status, headers } = await world.api("POST", roles, { role: { name: "app" } });
     expect(status).toBe(423);
     hints.push(headers.get("x-standin-hint"));
   }

@@ -95,7 +95,7 @@ test("an update restarts an active compute, and its state stays the same meanwhi
     autoscaling_limit_max_cu: 2,
   });
   expect(reported(data.operations)).toEqual(["apply_config running", "suspend_compute scheduling"]);
-  expect(await errorOf(client.restartProjectEndpoint(projectId, endpointId))).toMatchObject({ status: 423 });
+  expect(await errorOf(client.suspendProjectEndpoint(projectId, endpointId))).toMatchObject({ status: 423 });
   await advance({ by: "2s" });
   expect(await endpointOf(projectId, endpointId)).toMatchObject({
     current_state: "idle",

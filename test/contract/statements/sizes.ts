@@ -12,6 +12,11 @@ const TABLE = rule(
 );
 const RAM = rule("compute/sizes", "RAM is 4 GB for each CU, the file cache has 80 % of it");
 
+const REPLICA_SETTINGS = {
+  file: "test/postgres/replicas.test.ts",
+  title: "max_connections of a replica is that of its own size, smaller or larger than that of its primary",
+};
+
 export const SIZES = {
   title: "Sizes",
   scenarios: "each",
@@ -60,10 +65,10 @@ export const SIZES = {
     },
     {
       id: "size-shared-buffers",
-      statement: "The shared_buffers of a compute are 128 MB, whatever its size.",
+      statement: "The shared_buffers of a compute are 128 MB, whatever its size, also in SQL.",
       evidence: "R",
       noScenario: NO_STATISTICS,
-      tests: [RAM, MODEL],
+      tests: [RAM, MODEL, REPLICA_SETTINGS],
     },
     {
       id: "size-allowed",
@@ -93,6 +98,13 @@ export const SIZES = {
         MODEL,
       ],
       plantedBug: "connections-of-the-largest-size",
+    },
+    {
+      id: "size-connections-sql",
+      statement: "In SQL, max_connections is that of the size of the compute, also of a read replica.",
+      evidence: "R",
+      noScenario: NO_STATISTICS,
+      tests: [REPLICA_SETTINGS],
     },
     {
       id: "size-connections-scaling",

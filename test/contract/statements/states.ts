@@ -209,6 +209,19 @@ export const CACHE = {
         },
       ],
     },
+    {
+      id: "cache-platform-database",
+      statement:
+        "The database postgres has the view without an installation, with the figures of the whole compute.",
+      evidence: "R",
+      noScenario: "SQL needs Postgres, and the blocks that it reads depend on the machine",
+      tests: [
+        {
+          file: "test/postgres/cache-statistics.test.ts",
+          title: "on a manual clock, the database postgres shows the reads of the whole compute at once",
+        },
+      ],
+    },
   ],
 } satisfies Section;
 
@@ -276,6 +289,18 @@ export const STATES = {
         rule("compute/change-compute", "an idle compute is not started by another size"),
         MODEL,
       ],
+    },
+    {
+      id: "state-any",
+      statement:
+        "A compute is updated and restarted in any state, also while it is init, starts or is suspended.",
+      evidence: "R, A",
+      noScenario: "A scenario shows the states before and after",
+      tests: [
+        rule("compute/any-state", "is updated: apply_config runs, and suspend_compute waits"),
+        rule("compute/any-state", "is restarted after the operations under way"),
+      ],
+      plantedBug: "update-refused-while-starting",
     },
     {
       id: "state-restart",

@@ -243,10 +243,6 @@ test("an update to what the plan does not offer is refused", () => {
     .thenRefused("PLAN_LIMIT_EXCEEDED");
 });
 
-test("updating a compute of a busy project is refused", () => {
-  given(worldWithProject(), restartMain).when(update).thenRefused("OPERATIONS_IN_PROGRESS");
-});
-
 test("a deleted compute is gone at once, without an operation", () => {
   given(worldWithProject())
     .when(remove)

@@ -29,6 +29,7 @@ const NO_ENGINE: Engine = {
   start: async () => {
     throw new EngineError("there is no Postgres in this test");
   },
+  ensureExtension: () => Promise.resolve(),
   startStandby: () => Promise.reject(new EngineError("there is no Postgres in this test")),
   stopLeftover: async () => false,
   close: () => undefined,

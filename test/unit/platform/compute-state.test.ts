@@ -392,6 +392,6 @@ test("a start that is requested while the compute starts is not scheduled again"
   expect(simulated.last("ActivityRecorded")?.waitedMs).toBe(3 * SECOND);
   simulated.wait(SECOND).run(activity());
   expect(simulated.last("ActivityRecorded")?.waitedMs).toBe(2 * SECOND);
-  expect(simulated.instants("OperationScheduled").filter(([, at]) => at === NOW)).toHaveLength(1);
-  expect(() => simulated.run(start)).toThrow(/operations/);
+  simulated.run(start);
+  expect(simulated.instants("OperationScheduled").filter(([, at]) => at >= NOW)).toHaveLength(1);
 });

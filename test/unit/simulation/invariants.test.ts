@@ -225,8 +225,8 @@ test.each<[change: (world: World) => void, message: string | RegExp | readonly s
   ],
   [
     (world) => {
-      addOperation(world, {});
-      addOperation(world, { id: "o2", number: 91 });
+      addOperation(world, { action: "start_compute" });
+      addOperation(world, { action: "start_compute", id: "o2", number: 91 });
     },
     "ep-main has two running operations",
   ],

@@ -181,7 +181,11 @@ function replaceBranch(
       ...moveBackupSchedule(target, restored.id, at),
     ],
     requests: computes.flatMap((compute) =>
-      updateRequests(compute, changes).map((request) => ({ ...request, ...changes, endpointId: compute.id })),
+      updateRequests(compute, changes, compute.phase.state === "active").map((request) => ({
+        ...request,
+        ...changes,
+        endpointId: compute.id,
+      })),
     ),
   };
 }

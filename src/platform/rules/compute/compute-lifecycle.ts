@@ -12,7 +12,7 @@ import type { OperationRequest } from "../../model/operation.ts";
 import type { Deciders } from "../../world/handlers.ts";
 import { findCompute } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
-import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
+import { refuseUnlessQueued, refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { isStartedByTraffic } from "../operation/start-by-traffic.ts";
 import { refuseOverQuota } from "../usage/quota.ts";
@@ -39,7 +39,7 @@ function decideSuspendCompute(world: World, command: SuspendCompute, context: Co
   );
 }
 
-/** D: suspends and starts the compute, whatever its state. */
+/** R: in any state. D: suspends and starts the compute. */
 function decideRestartCompute(world: World, command: RestartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, () => [
     { action: "suspend_compute" },
@@ -61,9 +61,10 @@ function decideLifecycleCommand(
     command.type === "SuspendCompute" ? undefined : refuseOverQuota(world, command.projectId, context.now);
   if (overQuota !== undefined) return { ok: false, refusal: overQuota };
   const requests = requestsFor(compute.value).map((request) => ({ ...request, endpointId, branchId }));
+  if (requests.length === 0) return accept([]);
   const locked =
-    requests.length === 0
-      ? undefined
+    command.type === "RestartCompute"
+      ? refuseUnlessQueued(world, compute.value)
       : refuseWhileLocked(world, command.projectId, { endpointIds: [endpointId] });
   if (locked !== undefined) return { ok: false, refusal: locked };
   return accept(scheduleOperations(world, command.projectId, requests, context));

@@ -15,12 +15,12 @@ import type {
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
 import type { ComputeRef, ProjectRef } from "../../model/object-refs.ts";
-import type { OperationRequest } from "../../model/operation.ts";
+import { isActiveAfter, type OperationRequest } from "../../model/operation.ts";
 import type { Project } from "../../model/project.ts";
 import type { Deciders } from "../../world/handlers.ts";
 import { findAccount, findBranch, findCompute, findProject, primaryComputeOf } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
-import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
+import { refuseUnlessQueued, refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { isSameJson, mergeSettings } from "../settings/settings-objects.ts";
 import { checkSuspendTimeout } from "./autosuspend.ts";
@@ -68,16 +68,20 @@ function decideUpdateCompute(world: World, command: UpdateCompute, context: Cont
   const changes = resolveComputeChanges(world, project, plan, compute, command, context);
   if (!changes.ok) return changes;
   const { branchId: targetId } = changes.value;
-  const locked = refuseWhileLocked(world, project.id, {
-    branchIds: targetId === undefined ? [] : [targetId],
-    endpointIds: [compute.id],
-  });
+  const locked = refuseUnlessQueued(world, compute, targetId);
   if (locked !== undefined) return { ok: false, refusal: locked };
   const branchId = targetId ?? compute.branchId;
-  const requests = updateRequests(compute, changes.value).map((request) => ({
+  const isActive = isActiveAfter(
+    unfinishedOperations(world, project.id),
+    compute.id,
+    compute.phase.state === "active",
+  );
+  const requests = updateRequests(compute, changes.value, isActive).map((request) => ({
     ...request,
     branchId,
     endpointId: compute.id,
+    // R: in every state of the compute, `apply_config` is running.
+    startsAtOnce: request.action === "apply_config",
   }));
   return accept([
     { type: "ComputeUpdated", at: context.now, endpointId: compute.id, changes: changes.value },
@@ -88,9 +92,13 @@ function decideUpdateCompute(world: World, command: UpdateCompute, context: Cont
 /**
  * A change of delay or name needs no restart; disabling needs a suspend; any other change needs a restart. R:
  * only a change restarts. A: an update that repeats the current values gets the same operations, but its
- * suspend has no effect.
+ * suspend has no effect. `isActive`: whether the compute is active after the operations under way.
  */
-export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
+export function updateRequests(
+  compute: Compute,
+  changes: ComputeChanges,
+  isActive: boolean,
+): OperationRequest[] {
   const restarting = (Object.keys(changes) as (keyof ComputeChanges)[]).filter(
     (key) =>
       key !== "suspendTimeoutSeconds" &&
@@ -100,7 +108,7 @@ export function updateRequests(compute: Compute, changes: ComputeChanges): Opera
   if (restarting.length > 0) {
     if (!disables && restarting.every((key) => repeatsValue(compute, changes, key)))
       return [{ action: "apply_config" }, { action: "suspend_compute", cause: "repeated_update" }];
-    const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
+    const thenStart = isActive && !(changes.disabled ?? compute.disabled);
     return [{ action: "apply_config" }, { action: "suspend_compute", thenStart }];
   }
   if (!disables) return [{ action: "apply_config" }];

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../../catalog/refusal-codes.ts";
+import type { Compute } from "../../model/compute.ts";
 import type { Operation } from "../../model/operation.ts";
 import { computesOnBranch } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
@@ -28,6 +29,29 @@ export function refuseWhileLocked(world: World, projectId: string, touched: Touc
     locks(world, operation, touched),
   );
   return isLocked ? refuseConflicts() : undefined;
+}
+
+/** A: more unfinished operations of one compute than any client waits for. */
+const MAX_OPERATIONS_OF_A_COMPUTE = 100;
+
+/**
+ * R: a compute can be updated and restarted in any state, also while it is created, starts or is suspended. Its
+ * operations wait for those under way. Refuses a move to a branch that is locked. In worlds with
+ * `locks: "project"`, every operation locks the compute.
+ */
+export function refuseUnlessQueued(
+  world: World,
+  { id: endpointId, projectId }: Compute,
+  targetBranchId?: string,
+): Refusal | undefined {
+  if (world.settings.locks === "project") return refuseWhileLocked(world, projectId, "project");
+  const own = unfinishedOperations(world, projectId).filter(
+    (operation) => operation.endpointId === endpointId,
+  );
+  if (own.length >= MAX_OPERATIONS_OF_A_COMPUTE) return refuseConflicts();
+  return targetBranchId === undefined
+    ? undefined
+    : refuseWhileLocked(world, projectId, { branchIds: [targetBranchId] });
 }
 
 /**

@@ -62,7 +62,7 @@ function scheduleOperation(
   const baseMs = drawOperationDuration(world, request.action, number, context);
   const faults = counts && matchOperationFaults(world, projectId, request, number, context, counts);
   const durationMs = faults === undefined ? baseMs : faults.slowDown(baseMs);
-  const isBlocked = preceding.some((earlier) => conflicts(earlier, request));
+  const isBlocked = request.startsAtOnce !== true && preceding.some((earlier) => conflicts(earlier, request));
   const state: OperationState = isBlocked
     ? { status: "scheduling" }
     : { status: "running", startedAt: now, dueAt: now + durationMs };

@@ -39,6 +39,7 @@ async function servedWorld(options: DoubleOptions = {}) {
     dropLog: async () => undefined,
     trimLog: async () => undefined,
     start: () => starting,
+    ensureExtension: () => Promise.resolve(),
     startStandby: () => Promise.reject(new Error("not used")),
     stopLeftover: async () => false,
     close: () => undefined,
