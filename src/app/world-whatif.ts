@@ -134,7 +134,8 @@ async function readWorld(world: WorldHandle, until: SimTime | undefined) {
     await nextTurn();
   }
   const traffic = collector.traffic(now);
-  const { setting, notes } = worldDefaults(settings, collector.computes(computes, now), traffic.computes);
+  const metered = collector.usage(traffic.computes, traffic.period, now);
+  const { setting, notes } = worldDefaults(settings, collector.computes(computes), traffic.computes, metered);
   return { traffic, setting, notes: isTruncated ? [HISTORY_TRUNCATED, ...notes] : notes };
 }
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { LoadReadingTimes } from "../../src/platform/model/load-reading-times.ts";
 import { journalOf } from "../support/double/call-log.ts";
 import { createDouble, START } from "../support/double/double.ts";
 import { expectHolds } from "../support/properties/properties.ts";
@@ -10,7 +11,7 @@ const UP_AT = START + SECOND;
 const BEGIN = UP_AT + 10 * SECOND;
 /** R, "Compute sizes". */
 const SIZES = [0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-/** The load average takes the load of every fifth second since the start. */
+/** The load average takes the load of one instant in each five seconds since the start. */
 const READING_MS = 5 * SECOND;
 
 type Busy = { readonly at: number; readonly durationMs: number; readonly load: number };
@@ -46,10 +47,16 @@ const trace: fc.Arbitrary<Busy[]> = fc
   });
 
 /** Each change of size until `end`, by the kernel's load average and the goal of each reading. */
-function expectedSizes(trace: readonly Busy[], { minCu, maxCu }: Range, end: number) {
+function expectedSizes(
+  trace: readonly Busy[],
+  { minCu, maxCu }: Range,
+  end: number,
+  times: LoadReadingTimes,
+) {
   const changes = [{ at: UP_AT, cu: minCu }];
   let load1 = 0;
-  for (let at = UP_AT + READING_MS; at <= end; at += READING_MS) {
+  for (let reading = 1; times.at(reading) <= end; reading += 1) {
+    const at = times.at(reading);
     const running = trace.filter((busy) => busy.at <= at && at < busy.at + busy.durationMs);
     const load = running.reduce((sum, busy) => sum + busy.load, 0);
     load1 = (load1 * 1_884 + load * 164) / 2_048;
@@ -90,7 +97,9 @@ test("a compute's size follows its load within limits, closes no connection, and
 
       const last = Math.max(BEGIN, ...trace.map(({ at, durationMs }) => at + durationMs));
       const end = last + 30 * MINUTE;
-      const sizes = expectedSizes(trace, range, end);
+      const [started] = (await journalOf(double)).filter(({ type }) => type === "ComputeActivated");
+      const times = new LoadReadingTimes(UP_AT, started?.reading_seed);
+      const sizes = expectedSizes(trace, range, end, times);
       fc.pre(sizes !== undefined);
       await double.sim("POST", "/clock/advance", { to: new Date(end).toISOString() });
       const { body: stats } = await double.sim("GET", `/endpoints/${endpoint_id}/stats`);

@@ -174,9 +174,7 @@ function lived(
   const reading = new WorldTraffic();
   for (const event of simulation.journal.events(0, Number.MAX_SAFE_INTEGER)) reading.add(event);
   const traffic = reading.traffic(endAt);
-  const known = new Map(
-    reading.computes(simulation.world.computes.values(), endAt).map((own) => [own.id, own]),
-  );
+  const known = new Map(reading.computes(simulation.world.computes.values()).map((own) => [own.id, own]));
   return {
     meteredMs: metered,
     suspends,

@@ -2,13 +2,17 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../src/platform/catalog/sizes.ts";
+import { LoadReadingTimes } from "../../src/platform/model/load-reading-times.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import type { ComputeArrivals, Period } from "../../src/traffic/recorded/trace/trace.ts";
 import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
-import { emptyScalingOutcome, replayScaling } from "../../src/whatif/questions/capacity/scaling-replay.ts";
+import { emptyScalingOutcome } from "../../src/whatif/questions/capacity/scaling-outcome.ts";
+import { replayScaling } from "../../src/whatif/questions/capacity/scaling-replay.ts";
+import type { LoadReadingsSource } from "../../src/whatif/sizes/load-readings-source.ts";
 import type { LatencySource } from "../../src/whatif/units/start-latency.ts";
 import { expectHolds } from "../support/properties/properties.ts";
 import { BEGIN, HOUR, requestsOf, SECOND } from "../support/traffic/traces.ts";
-import { type LiveSettings, simulateComputes } from "../support/whatif/live-computes.ts";
+import { LIVE_SEED, type LiveSettings, simulateComputes } from "../support/whatif/live-computes.ts";
 
 // The live double and the replay are two programs that share only the goal and the load average. Their
 // histories must be equal, event by event. A live request has the duration that its client observes, so the
@@ -44,6 +48,13 @@ const requests = fc
     return { ...requestsOf(rows), load: Float64Array.from(steps, ({ load }) => load) };
   });
 
+/** The creation takes operations 1 to 3: a timeline, a start and a suspend. Each later start is followed by a suspend. */
+function liveReadingSeed(start: number): number {
+  return randomFrom(LIVE_SEED).stream("load-readings", FIRST_START + 2 * start)();
+}
+
+const FIRST_START = 4;
+
 type Scaled = {
   readonly starts: (readonly [number, number])[];
   readonly suspends: number[];
@@ -56,6 +67,7 @@ function replayed(
   delay: SuspendDelay,
   limits: SizeRange,
   latencies: LatencySource,
+  readings: LoadReadingsSource,
 ) {
   const history: Scaled = { starts: [], suspends: [], resizes: [] };
   const endsAt = new Float64Array(arrivals.at.length);
@@ -70,7 +82,7 @@ function replayed(
   const outcome = replayScaling(
     arrivals,
     { loadPerRequest: 1 },
-    { period, delay, latencies },
+    { period, delay, latencies, readings },
     limits,
     PROFILES["2024"],
     emptyScalingOutcome(),
@@ -97,7 +109,12 @@ test.each<Omit<LiveSettings, "delay">>([
         async (arrivals, limits, delay) => {
           // Long enough for every request to end, however much it is throttled.
           const period = { startAt: BEGIN, endAt: (arrivals.at.at(-1) ?? BEGIN) + 100 * HOUR };
-          const { history, outcome, endsAt } = replayed(arrivals, period, delay, limits, latencies);
+          // The live double draws when it reads loads by the number of the start, so the replay gets its draws.
+          let starts = 0;
+          const readings = {
+            from: (readyAt: number) => new LoadReadingTimes(readyAt, liveReadingSeed(starts++)),
+          };
+          const { history, outcome, endsAt } = replayed(arrivals, period, delay, limits, latencies, readings);
           resizes += history.resizes.length;
           throttled += outcome.throttledMs;
           const readyAt = (at: number) =>

@@ -136,7 +136,7 @@ async function openWorld(
     target,
     projects,
     summarize(selected) {
-      const { setting, notes } = settingFor(selected.computes);
+      const { setting, notes } = settingFor(selected);
       return {
         world: setting,
         inputSummary: { files: [{ world, requests_sha256: trafficHash(selected) }], notes, bad: [] },

@@ -25,6 +25,7 @@ import {
   type WorldDefaults,
 } from "../../whatif/input/question.ts";
 import { fromWorldText } from "../../whatif/input/question-summary.ts";
+import { parseSlo, SLO_RULE, type Slo } from "../../whatif/input/slo.ts";
 import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
@@ -45,6 +46,7 @@ export type QuestionOptions = {
   readonly coldStartWorth?: number | StartCost;
   readonly waitWorth?: number;
   readonly startLatency?: StartLatency;
+  readonly cpuShare?: number;
   readonly seed: number;
 };
 
@@ -198,6 +200,11 @@ export async function questionFromOptions(
       ? { coldStartDollars: coldStartWorth.dollars }
       : { coldStartWorthS: coldStartWorth, waitDollarsPerHour: waitWorth };
   const question = questionOrError({ ...options, profile, ...worth }, world);
+  if (options.cpuShare !== undefined && question.scaling === undefined)
+    throw new CliError(
+      "--cpu-share: no size follows the load here; it needs a world with a compute that autoscales, and no --cu",
+      true,
+    );
   const note = fromWorldText(question);
   if (note !== undefined) printError(`note: ${note}\n`);
   return { question, profile: effectiveProfile(profile, world).profile };
@@ -249,6 +256,26 @@ export function parseShareOption(text: string): number {
   const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
   if (value < 1) return value;
   throw new InvalidArgumentError("It must be a share below 1, such as 0.1% or 0.001.");
+}
+
+export function parseSloOption(text: string): Slo {
+  const slo = parseSlo(text);
+  if (slo !== undefined) return slo;
+  throw new InvalidArgumentError(`It ${SLO_RULE}.`);
+}
+
+export function cpuShareOption(): Option {
+  return new Option(
+    "--cpu-share <share>",
+    "share of its duration in which a request keeps its vCPUs busy; the rest it waits, for example for a lock: 50% or 0.5 (default: 100%)",
+  ).argParser(parseCpuShareOption);
+}
+
+function parseCpuShareOption(text: string): number {
+  const isPercentage = text.endsWith("%");
+  const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
+  if (value > 0 && value <= 1) return value;
+  throw new InvalidArgumentError("It must be a share above 0 and at most 1, such as 50% or 0.5.");
 }
 
 function parseWholeSecondsOption(text: string): number {

@@ -69,7 +69,8 @@ export async function replayAll(
     : undefined;
   const fleetGaps = reading?.cuWeighted ?? reading?.gaps;
   const computes = traffic.computes.length;
-  if (workers === 1)
+  // A trace file has no loads, which these replays need.
+  if (workers === 1 || question.scaling !== undefined)
     return runWithProgress(
       replayComputes(traffic, { jobs, from: 0, to: computes, shard, fleetGaps }, randomFrom),
       "replaying computes",

@@ -22,7 +22,7 @@ export type WorldProject = {
 type ReadWorldResult = {
   readonly traffic: Traffic;
   /** Settings of these computes, and notes for the user. */
-  readonly settingFor: (names: readonly string[]) => {
+  readonly settingFor: (selected: Traffic) => {
     readonly setting: WorldDefaults;
     readonly notes: readonly string[];
   };
@@ -56,15 +56,13 @@ export async function readWorldTraffic(
   });
   const readAt = Date.parse(now);
   const traffic = worldTraffic.traffic(readAt);
-  const computes = worldTraffic.computes(
-    endpoints.map((endpoint) => parseObject(endpoint) as KnownCompute),
-    readAt,
-  );
+  const computes = worldTraffic.computes(endpoints.map((endpoint) => parseObject(endpoint) as KnownCompute));
   const settings = parseObject(world) as WorldSettings;
   return {
     traffic,
-    settingFor(names) {
-      const { setting, notes } = worldDefaults(settings, computes, names);
+    settingFor({ computes: names, period }) {
+      const metered = worldTraffic.usage(names, period, readAt);
+      const { setting, notes } = worldDefaults(settings, computes, names, metered);
       return { setting, notes: isTruncated ? [HISTORY_TRUNCATED, ...notes] : notes };
     },
     projects: worldProjects(projects, computes),

@@ -35,7 +35,12 @@ export type ComputeEvent =
   | (EventBase & { readonly type: "ComputeCreated"; readonly compute: Compute })
   | (ComputeEventBase & { readonly type: "ComputeUpdated"; readonly changes: ComputeChanges })
   | (ComputeEventBase & { readonly type: "ComputeDeleted" })
-  | (ComputeEventBase & { readonly type: "ComputeActivated"; readonly release: number })
+  | (ComputeEventBase & {
+      readonly type: "ComputeActivated";
+      readonly release: number;
+      /** If it scales: a drawn number that determines when its load is read; see `LoadReadingTimes`. */
+      readonly readingSeed?: number;
+    })
   | (ComputeEventBase & { readonly type: "ComputeSuspending" })
   | (ComputeEventBase & { readonly type: "ComputeSuspended"; readonly cause: Operation["cause"] })
   | (ComputeEventBase & { readonly type: "ComputeResized"; readonly sizeCu: number })

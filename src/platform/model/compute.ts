@@ -131,6 +131,8 @@ export type ScalingState = {
   /** Loads that a later reading will see, in order of arrival. */
   readonly running: readonly RunningLoad[];
   readonly resizedAt: SimTime;
+  /** As in the event of its start. */
+  readonly readingSeed?: number;
 };
 
 /** A load, in load units, up to an instant (exclusive), or until its connection is closed. */

@@ -7,6 +7,7 @@ import { branchOf, endpointOf, type Operation, retriesLeft, suspendsCompute } fr
 import type { Project } from "../model/project.ts";
 import type { World } from "../world/world.ts";
 import { removeBranch, removeProject } from "./branch/removal.ts";
+import { scales } from "./compute/autoscaling/autoscaling.ts";
 import { scheduleOperations, startUnblocked, unfinishedOperations } from "./operation/schedule-operations.ts";
 import { refuseOverQuota } from "./usage/quota.ts";
 
@@ -64,14 +65,15 @@ function isStartPending(world: World, suspend: Operation): boolean {
   );
 }
 
-function operationEffects(world: World, operation: Operation, { now: at }: Context): Event[] {
+function operationEffects(world: World, operation: Operation, context: Context): Event[] {
+  const { now: at } = context;
   const { action, cause } = operation;
   switch (action) {
     case "create_timeline":
     case "create_branch":
       return [{ type: "BranchBecameReady", at, branchId: branchOf(operation) }];
     case "start_compute":
-      return [{ type: "ComputeActivated", at, endpointId: endpointOf(operation), release: releaseAt(at) }];
+      return [activated(world, operation, context)];
     case "suspend_compute": {
       if (!suspendsCompute(operation)) return [];
       const endpointId = endpointOf(operation);
@@ -86,6 +88,14 @@ function operationEffects(world: World, operation: Operation, { now: at }: Conte
     default:
       return action satisfies never;
   }
+}
+
+function activated(world: World, operation: Operation, { now: at, random }: Context): Event {
+  const endpointId = endpointOf(operation);
+  const event = { type: "ComputeActivated", at, endpointId, release: releaseAt(at) } as const;
+  const range = world.computes.get(endpointId)?.range;
+  if (world.settings.loadAverage !== true || range === undefined || !scales(range)) return event;
+  return { ...event, readingSeed: random.stream("load-readings", operation.number)() };
 }
 
 /**

@@ -6,10 +6,11 @@ import { readHistoryRow } from "./journal-row.ts";
 export const SCHEMA_VERSION = 10;
 /**
  * Version of the meaning of events. Version 2 records the decision of each event; in version 3 the size of a
- * compute follows its load average; in version 4 frequent events are lists of values. A new event type needs no new version; an event that older releases would
+ * compute follows its load average; in version 4 frequent events are lists of values; in version 5 the start of a compute
+ * determines when its load is read. A new event type needs no new version; an event that older releases would
  * misinterpret does.
  */
-export const JOURNAL_VERSION = 4;
+export const JOURNAL_VERSION = 5;
 
 export const FIRST_VERSION = 1;
 /** The schema in which events may be in blocks. */

@@ -1,8 +1,10 @@
 import { formatDistribution } from "../../kernel/distribution.ts";
+import { HOUR, SECOND } from "../../kernel/time.ts";
 import type { PricedPlan } from "../../platform/catalog/price-lists.ts";
 import type { Costs } from "../gap-curve/costs.ts";
 import type { DelayChoice } from "../gap-curve/curve.ts";
-import { delayPhrase } from "../units/number-format.ts";
+import type { MeteredUsage } from "../trace/metered-sizes.ts";
+import { amount, delayPhrase } from "../units/number-format.ts";
 import { type PriceSummary, priceSummary, priceText } from "../units/prices.ts";
 import type { StartLatency } from "../units/start-latency.ts";
 import type { Question, WorldField } from "./question.ts";
@@ -20,6 +22,14 @@ export type QuestionSummary = PriceSummary & {
   readonly wait_worth_dollars_per_hour?: number;
   readonly start_latency: string;
   readonly seed: number;
+  /** If sizes follow the load of a world; see `Question`. */
+  readonly cpu_share?: number;
+  /** Of the computes of a world, within the period. */
+  readonly metered?: {
+    readonly active_s: number;
+    readonly cu_hours: number;
+    readonly without_requests_cu_hours: number;
+  };
   /** The fields that come from the world's settings. */
   readonly from_world: readonly WorldField[];
 };
@@ -32,6 +42,8 @@ export function questionSummary({
   costs,
   latency,
   seed,
+  scaling,
+  metered,
   fromWorld,
 }: Question): QuestionSummary {
   return {
@@ -43,8 +55,26 @@ export function questionSummary({
     ...worthSummary(costs),
     start_latency: latencyText(latency),
     seed,
+    ...(scaling === undefined ? {} : { cpu_share: scaling.cpuShare }),
+    ...(metered === undefined ? {} : { metered: meteredSummary(metered) }),
     from_world: fromWorld,
   };
+}
+
+function meteredSummary({ activeMs, cuMs, cuMsWithoutRequests }: MeteredUsage) {
+  return {
+    active_s: activeMs / SECOND,
+    cu_hours: cuMs / HOUR,
+    without_requests_cu_hours: cuMsWithoutRequests / HOUR,
+  };
+}
+
+/** Of a world: the replayed CU-hours of its current setting beside the metered ones; undefined for a trace. */
+export function meteredText(replayedCuHours: number, { metered }: QuestionSummary): string | undefined {
+  if (metered === undefined) return undefined;
+  const without = metered.without_requests_cu_hours;
+  const rest = without === 0 ? "" : `, ${amount(without)} of them in starts without a request`;
+  return `Current setting, in the whole period: ${amount(replayedCuHours)} CU-hours replayed; the world has metered ${amount(metered.cu_hours)}${rest}.`;
 }
 
 export function worthSummary({ coldStartS, dollars }: Pick<Costs, "coldStartS" | "dollars">) {
@@ -87,7 +117,7 @@ export function profileAndPriceText(question: QuestionSummary): string {
 export function sizeSentence({ cu }: Pick<Costs, "cu">): string {
   return typeof cu === "number"
     ? `Every compute has ${cu} CU while it is active.`
-    : "Each compute has its own size while it is active; an autoscaling compute counts with its smallest.";
+    : "Each compute has its own size while it is active; that of an autoscaling compute follows its load.";
 }
 
 export function latencyText(latency: StartLatency): string {

@@ -11,7 +11,9 @@ import { type Costs, sizeOf, startWorth } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import { type SettableDelays, settableDelays } from "../gap-curve/settable-delays.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
+import type { ScalingComputes } from "../sizes/scaling-computes.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+import type { MeteredUsage } from "../trace/metered-sizes.ts";
 import { meanLatencyMs } from "../units/mean-latency.ts";
 import {
   builtInProfile,
@@ -35,7 +37,14 @@ export type Question = {
   /** Determines which delays can be set. */
   readonly plan: PricedPlan;
   readonly settable: SettableDelays;
+  /** With the smallest size of computes that scale. */
   readonly costs: Costs;
+  /** If computes scale, and no size is given for them. */
+  readonly scaling?: ScalingComputes | undefined;
+  /** What the computes of a world have used within the period. */
+  readonly metered?: MeteredUsage | undefined;
+  /** By compute of a world: its size, or the smallest of its range. */
+  readonly ownSizes?: readonly number[] | undefined;
   readonly latency: StartLatency;
   /** Of the first replication; see `replicationSeed`. */
   readonly seed: number;
@@ -59,6 +68,8 @@ export type QuestionInput = PriceInput & {
   /** Instead of `coldStartWorthS`. */
   readonly waitDollarsPerHour?: number | undefined;
   readonly startLatency?: StartLatency | undefined;
+  /** The share of its duration in which a request keeps its vCPUs busy. */
+  readonly cpuShare?: number | undefined;
   readonly seed?: number | undefined;
 };
 
@@ -70,8 +81,10 @@ export type WorldDefaults = {
   readonly delays: readonly (SuspendDelay | "preset")[];
   /** By compute of the traffic; the smallest size if it autoscales. */
   readonly cu: readonly number[];
-  /** By compute of the traffic: the mean size as metered, if some autoscale. */
-  readonly meteredCu?: readonly number[] | undefined;
+  /** If some autoscale: by compute of the traffic. */
+  readonly scaling?: Omit<ScalingComputes, "cpuShare"> | undefined;
+  /** What the computes of the traffic have used together within its period. */
+  readonly metered?: MeteredUsage | undefined;
   /** By compute of the traffic. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
 };
@@ -84,6 +97,8 @@ export const DEFAULTS = {
    * five minutes of active time (ski rental).
    */
   coldStartWorthS: 300,
+  /** A: a request keeps its vCPUs busy for its whole duration. */
+  cpuShare: 1,
   seed: 1,
   replications: 10,
 } as const;
@@ -125,6 +140,12 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
       ordinaryStartMs: meanLatencyMs(profile.durations.start_compute),
       ...startDollarsOf(input, pricePerCuHour, usedLatency),
     },
+    metered: world?.metered,
+    ownSizes: world?.cu,
+    scaling:
+      input.cu !== undefined || world?.scaling === undefined
+        ? undefined
+        : { ...world.scaling, cpuShare: input.cpuShare ?? DEFAULTS.cpuShare },
     latency: usedLatency,
     seed: input.seed ?? DEFAULTS.seed,
     fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
@@ -160,7 +181,7 @@ export function delaysUnder({ suspendTimeout }: Profile, { delays }: WorldDefaul
 export function effectiveCu(requested: number | undefined, world: WorldDefaults | undefined): Costs["cu"] {
   if (requested !== undefined) return requested;
   if (world === undefined) return DEFAULTS.cu;
-  return world.meteredCu ?? commonValue(world.cu) ?? world.cu;
+  return world.scaling === undefined ? (commonValue(world.cu) ?? world.cu) : world.cu;
 }
 
 /** Undefined if the values differ or if there are none. */
@@ -215,11 +236,11 @@ export function parseLatency(text: string): StartLatency | undefined {
 }
 
 export function experimentSetting(
-  { latency, costs, ownDelays, deletedAt }: Question,
+  { latency, costs, ownDelays, deletedAt, scaling }: Question,
   random: Random,
 ): ExperimentSetting {
   const cu = typeof costs.cu === "number" ? undefined : costs.cu;
-  return { ...costs, latency, random, perCompute: { cu, delays: ownDelays, deletedAt } };
+  return { ...costs, latency, random, perCompute: { cu, delays: ownDelays, deletedAt, scaling } };
 }
 
 /** Whether starts take no time, as the curve assumes. */

@@ -5,6 +5,7 @@ import {
   type DurationSettings,
   durationOfOperation,
 } from "../../platform/rules/operation/operation-duration.ts";
+import type { MeteredUsage } from "../trace/metered-sizes.ts";
 import type { KnownCompute } from "../trace/world-traffic.ts";
 import { plural } from "../units/number-format.ts";
 import { DEFAULTS, type WorldDefaults } from "./question.ts";
@@ -14,14 +15,14 @@ export const HISTORY_TRUNCATED =
   "the beginning of this world's history has been removed: earlier traffic is not included";
 
 /**
- * The settings of a world that apply unless the question overrides them. A replay keeps sizes fixed, so an
- * autoscaling compute counts with the mean size of its active time, as metered. `names`: the computes of the
- * traffic, in their order.
+ * The settings of a world that apply unless the question overrides them. The size of an autoscaling compute follows the
+ * loads of the journal. `names`: the computes of the traffic, in their order. `metered`: what they have used.
  */
 export function worldDefaults(
   settings: Pick<WorldSettings, "profile"> & DurationSettings,
   computes: readonly Omit<KnownCompute, "projectId" | "branchId">[],
   names: readonly string[],
+  metered?: MeteredUsage,
 ): { readonly setting: WorldDefaults; readonly notes: readonly string[] } {
   const { profile: name } = settings;
   const profile = PROFILES[name];
@@ -43,14 +44,25 @@ export function worldDefaults(
       cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
       ...(scaling === 0
         ? {}
-        : { meteredCu: known.map((compute) => compute?.meanCu ?? compute?.range.minCu ?? DEFAULTS.cu) }),
+        : {
+            scaling: {
+              ranges: known.map((compute) =>
+                compute !== undefined && compute.range.minCu < compute.range.maxCu
+                  ? compute.range
+                  : undefined,
+              ),
+              starts: known.map((compute) => compute?.starts),
+              ramGbPerCu: profile.ramGbPerCu,
+            },
+          }),
+      metered,
       deletedAt: known.map((compute) => compute?.deletedAt),
     },
     notes: [
       ...(scaling === 0
         ? []
         : [
-            `${plural(scaling, "compute")} of this world ${scaling === 1 ? "autoscales" : "autoscale"}: each counts with its mean size while it was active, as metered; under another delay its mean size may differ`,
+            `${plural(scaling, "compute")} of this world ${scaling === 1 ? "autoscales" : "autoscale"}: sizes follow the loads of the journal`,
           ]),
       ...(missing === 0
         ? []

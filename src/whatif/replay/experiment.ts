@@ -4,6 +4,7 @@ import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace
 import { startWorth, startWorthS, type WorthCosts } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { Policy } from "../policies/policy.ts";
+import { loadSizesOf, type ScalingComputes } from "../sizes/scaling-computes.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { meanLatencyMs } from "../units/mean-latency.ts";
 import { StartLatencies, type StartLatency } from "../units/start-latency.ts";
@@ -23,6 +24,8 @@ export type ExperimentSetting = WorthCosts & {
         readonly delays?: readonly SuspendDelay[] | undefined;
         /** When each was deleted. */
         readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
+        /** Sizes that follow the load; of those, `cu` has the smallest. */
+        readonly scaling?: ScalingComputes | undefined;
       }
     | undefined;
 };
@@ -55,6 +58,7 @@ export function createReplay(
     cu: perCompute?.cu?.[number],
     deletedAt: perCompute?.deletedAt?.[number],
     startWorth: startWorth(costs, sizeOf(number)),
+    sizes: loadSizesOf(perCompute?.scaling, number, random),
   });
   if (policy.delay !== undefined) {
     const delays = policy.delay === "own" ? perCompute?.delays : undefined;

@@ -2,6 +2,7 @@ import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
 import type { StartWorth } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { LoadSizes, VisitSize } from "../sizes/load-sizes.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
 import { addActiveTime, addStartWorth, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
@@ -11,6 +12,8 @@ export type ReplayObserver = {
   /** A start begins at `at` and ends at `readyAt`. */
   started(at: SimTime, readyAt: SimTime): void;
   suspended(at: SimTime): void;
+  /** Billed time at one size. */
+  sized?: VisitSize;
 };
 
 /** Values of one compute, instead of those that are the same for all. */
@@ -20,6 +23,8 @@ export type ComputeSetting = {
   readonly deletedAt?: SimTime | undefined;
   /** Absent: its cold starts are worth nothing. */
   readonly startWorth?: StartWorth | undefined;
+  /** Of a compute that scales; `cu` is its smallest size. */
+  readonly sizes?: LoadSizes | undefined;
 };
 
 export const NO_WORTH: StartWorth = () => 0;
@@ -42,6 +47,7 @@ export class FixedReplay {
   #latencies: LatencySource | undefined;
   #delayMs: DurationMs = 0;
   #cu = 1;
+  #sizes: LoadSizes | undefined;
   #startWorth = NO_WORTH;
   /** Of the last start: the total time that requests wait for it. */
   #startWaitMs: DurationMs = 0;
@@ -69,22 +75,25 @@ export class FixedReplay {
   /** Begins a compute: the following requests are its own. */
   begin(
     latencies: LatencySource,
-    { cu = 1, delay = this.#delay, deletedAt, startWorth = NO_WORTH }: ComputeSetting = {},
+    { cu = 1, delay = this.#delay, deletedAt, startWorth = NO_WORTH, sizes }: ComputeSetting = {},
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#latencies = latencies;
     this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
     this.#cu = cu;
+    this.#sizes = sizes;
     this.#startWorth = startWorth;
     this.#isFirstStart = true;
     this.#isNew = true;
   }
 
   /** The next requests of the compute. */
-  add({ at, durationMs }: ComputeArrivals): void {
+  add(arrivals: ComputeArrivals): void {
+    const { at, durationMs } = arrivals;
     let i = this.#isNew && at.length > 0 ? this.#addFirst(at[0] as number, durationMs[0] as number) : 0;
-    for (;;) {
+    for (let from = 0; ; from = i) {
       i = this.#addActive(at, durationMs, this.#addWaiting(at, durationMs, i));
+      this.#sizes?.addRequests(arrivals, from, i, this.#readyAt);
       if (i === at.length) break;
       this.#sleep();
       this.outcome.coldStarts += 1;
@@ -165,6 +174,7 @@ export class FixedReplay {
     this.#activeSince = at;
     this.#startWaitMs = 0;
     this.#readyAt = at + this.#latencies.at(at);
+    this.#sizes?.start(this.#readyAt);
     this.#observer?.started(at, this.#readyAt);
     return this.#readyAt;
   }
@@ -175,7 +185,8 @@ export class FixedReplay {
       this.outcome,
       this.#lifetime,
       { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
-      this.#cu,
+      this.#sizes ?? this.#cu,
+      this.#observer?.sized,
     );
     if (!this.#isFirstStart)
       addStartWorth(this.outcome, this.#activeSince, this.#startWorth(this.#startWaitMs), this.#cu);

@@ -83,9 +83,8 @@ export function addArrivalsByDay(days: OutcomeDays, at: Float64Array): void {
 export function addActiveByDay(
   days: OutcomeDays,
   { from, readyAt, to }: { readonly from: SimTime; readonly readyAt: SimTime; readonly to: SimTime },
-  cu: number,
 ): void {
-  const { firstDay, activeMs, startingMs, cuMs } = days;
+  const { firstDay, activeMs, startingMs } = days;
   const last = activeMs.length - 1;
   for (let at = from; at < to; ) {
     const day = dayOf(days, at);
@@ -93,7 +92,18 @@ export function addActiveByDay(
     const starting = Math.max(0, Math.min(next, readyAt) - at);
     activeMs[day] = (activeMs[day] as number) + next - at;
     startingMs[day] = (startingMs[day] as number) + starting;
-    cuMs[day] = (cuMs[day] as number) + (next - at - starting) * cu;
+    at = next;
+  }
+}
+
+/** Divides metered time at one size among its days. */
+export function addSizeByDay(days: OutcomeDays, from: SimTime, to: SimTime, cu: number): void {
+  const { firstDay, cuMs } = days;
+  const last = cuMs.length - 1;
+  for (let at = from; at < to; ) {
+    const day = dayOf(days, at);
+    const next = day === last ? to : Math.min(to, firstDay + (day + 1) * DAY);
+    cuMs[day] = (cuMs[day] as number) + (next - at) * cu;
     at = next;
   }
 }

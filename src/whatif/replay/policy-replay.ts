@@ -1,6 +1,7 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
+import type { LoadSizes } from "../sizes/load-sizes.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 import { type ComputeSetting, NO_WORTH, type ReplayObserver } from "./fixed-replay.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
@@ -27,6 +28,7 @@ export class PolicyReplay {
   #policyState: PolicyState | undefined;
   #latencies: LatencySource | undefined;
   #cu = 1;
+  #sizes: LoadSizes | undefined;
   #startWorth = NO_WORTH;
   #startedBy: "first request" | "request" | "resume" = "first request";
   /** Of the last start: the total time that requests wait for it. */
@@ -52,11 +54,12 @@ export class PolicyReplay {
   begin(
     policyState: PolicyState,
     latencies: LatencySource,
-    { cu = 1, deletedAt, startWorth = NO_WORTH }: Omit<ComputeSetting, "delay"> = {},
+    { cu = 1, deletedAt, startWorth = NO_WORTH, sizes }: Omit<ComputeSetting, "delay"> = {},
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#policyState = policyState;
     this.#cu = cu;
+    this.#sizes = sizes;
     this.#startWorth = startWorth;
     this.#latencies = latencies;
     this.#isNew = true;
@@ -67,7 +70,8 @@ export class PolicyReplay {
     addChosenDelays(this.outcome, { shortestS: delayS, longestS: delayS });
   }
 
-  add({ at, durationMs }: ComputeArrivals): void {
+  add(arrivals: ComputeArrivals): void {
+    const { at, durationMs } = arrivals;
     for (let i = 0; i < at.length; i += 1) {
       const arrival = at[i] as number;
       if (this.#isNew) {
@@ -80,6 +84,7 @@ export class PolicyReplay {
       }
       if (arrival < this.#wouldBeReadyAt) this.#wouldWaitMs += this.#wouldBeReadyAt - arrival;
       const begin = Math.max(arrival, this.#readyAt);
+      this.#sizes?.addRequests(arrivals, i, i + 1, this.#readyAt);
       this.outcome.waits.add(begin - arrival);
       if (begin > arrival) {
         this.#startWaitMs += begin - arrival;
@@ -163,6 +168,7 @@ export class PolicyReplay {
     this.#startWaitMs = 0;
     this.#readyAt = at + this.#latencies.at(at);
     this.#busyEnd = this.#readyAt;
+    this.#sizes?.start(this.#readyAt);
     this.#observer?.started(at, this.#readyAt);
   }
 
@@ -171,7 +177,7 @@ export class PolicyReplay {
       this.outcome,
       this.#lifetime,
       { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
-      this.#cu,
+      this.#sizes ?? this.#cu,
     );
     if (this.#startedBy === "request" || (this.#startedBy === "resume" && this.#startWaitMs > 0))
       addStartWorth(this.outcome, this.#activeSince, this.#startWorth(this.#startWaitMs), this.#cu);

@@ -1,9 +1,11 @@
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import type { LoadSizes, VisitSize } from "../sizes/load-sizes.ts";
 import {
   addActiveByDay,
   addDays,
   addOnDay,
+  addSizeByDay,
   copyOfDays,
   emptyDays,
   type OutcomeDays,
@@ -164,19 +166,27 @@ export type ActiveTime = {
 };
 
 /**
- * Adds one active time. After the end of the period only busy time counts, not the idle time that follows it.
+ * Adds one active time, at one size or at sizes that follow the load. After the end of the period only busy time counts, not the idle time that follows it.
  */
 export function addActiveTime(
   outcome: ReplayOutcome,
   { startAt, endAt }: Period,
   { from, readyAt, busyEnd, to }: ActiveTime,
-  cu: number,
+  size: number | LoadSizes,
+  visitSize?: VisitSize,
 ): void {
   const end = Math.min(to, Math.max(endAt, busyEnd));
   outcome.activeMs += end - from;
   outcome.startingMs += readyAt - from;
-  outcome.cuMs += (end - readyAt) * cu;
-  if (outcome.days !== undefined) addActiveByDay(outcome.days, { from, readyAt, to: end }, cu);
+  const { days } = outcome;
+  if (days !== undefined) addActiveByDay(days, { from, readyAt, to: end });
+  const addSize = (since: SimTime, until: SimTime, sizeCu: number) => {
+    outcome.cuMs += (until - since) * sizeCu;
+    if (days !== undefined) addSizeByDay(days, since, until, sizeCu);
+    visitSize?.(since, until, sizeCu);
+  };
+  if (typeof size === "number") addSize(readyAt, end, size);
+  else size.visitUntil(end, addSize);
   const lastDay = outcome.activeByDay.length - 1;
   for (let at = lastDay < 0 ? end : readyAt; at < end; ) {
     const day = Math.min(lastDay, Math.floor((at - startAt) / DAY));

@@ -125,6 +125,15 @@ export class WaitHistogram {
     return 0;
   }
 
+  /** Requests that wait for longer than this. */
+  countAbove(waitMs: DurationMs): number {
+    let count = 0;
+    for (let bin = Math.floor(waitMs) + 1; bin < this.#counts.length; bin += 1)
+      count += this.#counts[bin] as number;
+    for (const [bin, own] of this.#longWaits) if (bin > waitMs) count += own;
+    return count;
+  }
+
   mean(requests: number): DurationMs {
     return requests === 0 ? 0 : this.sumMs / requests;
   }

@@ -3,18 +3,35 @@ import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
 import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import type { RecordedStarts } from "../sizes/load-readings-source.ts";
 
-/** The metered usage of a compute. */
-export type MeteredSize = { readonly activeMs: DurationMs; readonly cuMs: number };
+/** The metered usage of a compute, or of several. */
+export type MeteredUsage = {
+  readonly activeMs: DurationMs;
+  readonly cuMs: number;
+  /** The part in active times that no request began, until their first request: after a creation, or a start by the API. */
+  readonly cuMsWithoutRequests: number;
+};
 
 type ComputeMeter = {
   range: SizeRange;
   /** Present while active. */
-  active: { since: SimTime; sizeCu: number; isSuspending: boolean } | undefined;
-  /** The highest load that waits for a start: it decided the first size in earlier releases. */
+  active: { since: SimTime; sizeCu: number; isSuspending: boolean; hasRequests: boolean } | undefined;
+  /** Whether requests wait for a start. */
+  hasWaiting: boolean;
+  /** Their highest load: it decided the first size in earlier releases. */
   waitingLoad: number;
-  activeMs: DurationMs;
-  cuMs: number;
+  readonly times: MeteredTime[];
+  readonly starts: { readonly readyAt: SimTime; readonly readingSeed: number | undefined }[];
+};
+
+/** Active time at one size. */
+type MeteredTime = {
+  readonly from: SimTime;
+  readonly to: SimTime;
+  readonly sizeCu: number;
+  readonly hasRequests: boolean;
 };
 
 type SizeEvent = Exclude<
@@ -41,11 +58,22 @@ export class MeteredSizes {
         return;
       case "ComputeCreated": {
         const { id, range } = event.compute;
-        this.#computes.set(id, { range, active: undefined, waitingLoad: 0, activeMs: 0, cuMs: 0 });
+        this.#computes.set(id, {
+          range,
+          active: undefined,
+          hasWaiting: false,
+          waitingLoad: 0,
+          times: [],
+          starts: [],
+        });
         return;
       }
       case "ActivityRecorded":
-        this.#wait(event.activity.endpointId, event.activity.load ?? 0);
+        if (event.activity.kind !== "disconnect")
+          this.#request(event.activity.endpointId, event.at, event.activity.load ?? 0);
+        return;
+      case "SpanBegan":
+        this.#request(event.endpointId, event.at, 0);
         return;
       case "ComputeUpdated":
       case "ComputeActivated":
@@ -64,20 +92,46 @@ export class MeteredSizes {
     }
   }
 
-  /** The usage of each compute up to `now`. Computes whose creation is no longer in the journal are absent. */
-  until(now: SimTime): ReadonlyMap<string, MeteredSize> {
+  /** The starts of each compute. Computes whose creation is no longer in the journal are absent. */
+  starts(): ReadonlyMap<string, RecordedStarts> {
     return new Map(
-      [...this.#computes].map(([id, { active, activeMs, cuMs }]) => {
-        const open = active === undefined ? 0 : now - active.since;
-        return [id, { activeMs: activeMs + open, cuMs: cuMs + open * (active?.sizeCu ?? 0) }];
-      }),
+      [...this.#computes].map(([id, { starts }]) => [
+        id,
+        {
+          readyAt: starts.map(({ readyAt }) => readyAt),
+          readingSeeds: starts.map(({ readingSeed }) => readingSeed ?? null),
+        },
+      ]),
     );
   }
 
-  #wait(endpointId: string, load: number): void {
+  /** The usage of these computes within a period. Computes whose creation is no longer in the journal have none. */
+  usage(computes: Iterable<string>, { startAt, endAt }: Period): MeteredUsage {
+    let [activeMs, cuMs, cuMsWithoutRequests] = [0, 0, 0];
+    for (const id of computes) {
+      const meter = this.#computes.get(id);
+      for (const { from, to, sizeCu, hasRequests } of meter === undefined ? [] : timesUntil(meter, endAt)) {
+        const ms = Math.max(0, Math.min(to, endAt) - Math.max(from, startAt));
+        activeMs += ms;
+        cuMs += ms * sizeCu;
+        cuMsWithoutRequests += hasRequests ? 0 : ms * sizeCu;
+      }
+    }
+    return { activeMs, cuMs, cuMsWithoutRequests };
+  }
+
+  #request(endpointId: string, at: SimTime, load: number): void {
     const meter = this.#computes.get(endpointId);
-    if (meter !== undefined && (meter.active === undefined || meter.active.isSuspending))
-      meter.waitingLoad = Math.max(meter.waitingLoad, load);
+    if (meter === undefined) return;
+    const { active } = meter;
+    if (active !== undefined && !active.isSuspending) {
+      if (active.hasRequests) return;
+      this.#end(meter, at);
+      meter.active = { ...active, since: at, hasRequests: true };
+      return;
+    }
+    meter.hasWaiting = true;
+    meter.waitingLoad = Math.max(meter.waitingLoad, load);
   }
 
   #change(meter: ComputeMeter, event: SizeEvent): void {
@@ -88,13 +142,17 @@ export class MeteredSizes {
         return;
       case "ComputeActivated":
         this.#end(meter, at);
-        meter.active = { since: at, sizeCu: this.#firstSize(meter), isSuspending: false };
-        meter.waitingLoad = 0;
+        meter.starts.push({ readyAt: at, readingSeed: event.readingSeed });
+        meter.active = {
+          since: at,
+          sizeCu: this.#firstSize(meter),
+          isSuspending: false,
+          hasRequests: meter.hasWaiting,
+        };
+        this.#serveWaiting(meter);
         return;
       case "ComputeResized":
-        if (meter.active === undefined) return;
-        this.#end(meter, at);
-        meter.active = { since: at, sizeCu: event.sizeCu, isSuspending: false };
+        this.#resize(meter, at, event.sizeCu);
         return;
       case "ComputeSuspending":
       case "ComputeSuspendFailed":
@@ -102,7 +160,7 @@ export class MeteredSizes {
         return;
       case "ComputeStartFailed":
         this.#end(meter, at);
-        meter.waitingLoad = 0;
+        this.#serveWaiting(meter);
         return;
       case "ComputeSuspended":
       case "ComputeDeleted":
@@ -118,17 +176,38 @@ export class MeteredSizes {
     return loadAverage === true ? range.minCu : sizeForLoad(PROFILES[profile], range, waitingLoad);
   }
 
-  #end(meter: ComputeMeter, at: SimTime): void {
+  #resize(meter: ComputeMeter, at: SimTime, sizeCu: number): void {
     const { active } = meter;
     if (active === undefined) return;
-    meter.activeMs += at - active.since;
-    meter.cuMs += (at - active.since) * active.sizeCu;
+    this.#end(meter, at);
+    meter.active = { ...active, since: at, sizeCu, isSuspending: false };
+  }
+
+  #serveWaiting(meter: ComputeMeter): void {
+    meter.hasWaiting = false;
+    meter.waitingLoad = 0;
+  }
+
+  #end(meter: ComputeMeter, at: SimTime): void {
+    if (meter.active !== undefined) meter.times.push(openTime(meter.active, at));
     meter.active = undefined;
   }
 }
 
+function timesUntil({ times, active }: ComputeMeter, at: SimTime): readonly MeteredTime[] {
+  return active === undefined ? times : [...times, openTime(active, at)];
+}
+
+function openTime(
+  { since, sizeCu, hasRequests }: NonNullable<ComputeMeter["active"]>,
+  to: SimTime,
+): MeteredTime {
+  return { from: since, to, sizeCu, hasRequests };
+}
+
 /** Events that change neither the size of a compute nor whether it is active. */
 type ChangesNoSize =
-  | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "operation" | "span" | "fault">
+  | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "operation" | "fault">
+  | "SpanEnded"
   | "ActivityScheduled"
   | "ActivityDropped";

@@ -11,9 +11,11 @@ import type {
 } from "../../platform/model/events.ts";
 import { type JournalEvent, JournalRows } from "../../traffic/recorded/formats/journal-rows.ts";
 import { Intake } from "../../traffic/recorded/rows/intake.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import type { RecordedStarts } from "../sizes/load-readings-source.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
 import { type Traffic, trafficOf } from "./known-traffic.ts";
-import { type MeteredSize, MeteredSizes } from "./metered-sizes.ts";
+import { MeteredSizes, type MeteredUsage } from "./metered-sizes.ts";
 
 /** What a replay needs to know about a compute. */
 export type KnownCompute = Pick<
@@ -22,8 +24,8 @@ export type KnownCompute = Pick<
 > & {
   /** When it, its branch or its project was deleted: from then on it costs nothing under any delay. */
   readonly deletedAt?: SimTime | undefined;
-  /** The mean size of its active time, as metered. Absent if it has a fixed size or never was active. */
-  readonly meanCu?: number | undefined;
+  /** Absent if its size is fixed, or if its creation is no longer in the history. */
+  readonly starts?: RecordedStarts | undefined;
 };
 
 /** Collects the traffic of a world from its events, in order. */
@@ -57,22 +59,18 @@ export class WorldTraffic {
     else if (isTrafficEvent(event)) this.#rows.take(event.seq, event);
   }
 
-  /** The metered usage of each compute up to `now`, or up to `until` if earlier. */
-  meteredSizes(now: SimTime): ReadonlyMap<string, MeteredSize> {
-    return this.#sizes.until(Math.min(now, this.#until));
+  /** What these computes have used within a period, which ends at `now` or `until` if these are earlier. */
+  usage(computes: Iterable<string>, { startAt, endAt }: Period, now: SimTime): MeteredUsage {
+    return this.#sizes.usage(computes, { startAt, endAt: Math.min(endAt, now, this.#until) });
   }
 
-  /**
-   * Each compute in its current state, and deleted ones in their last state: their traffic stays. Usage is
-   * metered up to `now`.
-   */
-  computes(existing: Iterable<KnownCompute>, now: SimTime): readonly KnownCompute[] {
-    const metered = this.meteredSizes(now);
+  /** Each compute in its current state, and deleted ones in their last state: their traffic stays. */
+  computes(existing: Iterable<KnownCompute>): readonly KnownCompute[] {
+    const starts = this.#sizes.starts();
     const known = new Map([...this.#computes.values(), ...existing].map((compute) => [compute.id, compute]));
     return [...known.values()].map((state) => {
-      const { activeMs, cuMs } = metered.get(state.id) ?? { activeMs: 0, cuMs: 0 };
       const { minCu, maxCu } = state.range;
-      const compute = minCu < maxCu && activeMs > 0 ? { ...state, meanCu: cuMs / activeMs } : state;
+      const compute = minCu < maxCu ? { ...state, starts: starts.get(state.id) } : state;
       const deleted = [compute.id, compute.branchId, compute.projectId].map(
         (id) => this.#deletedAt.get(id) ?? END_OF_TIME,
       );

@@ -1,5 +1,5 @@
 import jStat from "jstat";
-import { GOLDEN_STEP, MIX_FACTOR, mix } from "./draws.ts";
+import { GOLDEN_STEP, MIX_FACTOR, mix } from "../../kernel/mixed-word.ts";
 
 /** A mean of replications: with the given confidence the true mean lies within `mean ± halfWidth`. */
 export type ConfidenceInterval = {

@@ -1,7 +1,7 @@
 import { type DurationDistribution, drawDuration } from "../../kernel/distribution.ts";
+import { GOLDEN_STEP, MIX_FACTOR, mix } from "../../kernel/mixed-word.ts";
 import type { Random } from "../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import { GOLDEN_STEP, MIX_FACTOR, mix } from "./draws.ts";
 
 /** How long a start takes: one distribution, or a pool of prepared computes that is sometimes empty. */
 export type StartLatency =

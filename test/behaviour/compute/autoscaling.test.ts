@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { addReading } from "../../../src/platform/rules/compute/autoscaling/load-readings.ts";
+import { journalOf } from "../../support/double/call-log.ts";
 import { computeStats, endpointAt, recordActivity, suspendCompute } from "../../support/double/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double/double.ts";
 
@@ -116,12 +117,37 @@ test("a compute started by loads starts with its minimum, and they count from th
   const { double, endpointId, path } = await createScaled();
   await suspendCompute(double, path);
   await recordActivity(double, endpointId, { load: 50, duration_ms: 5_001 });
-  await recordActivity(double, endpointId, { load: 50, duration_ms: 5_000 });
-  await double.advance("7999ms");
+  await double.advance("3s");
   expect(await sizeOf(double, endpointId)).toBe(0.5);
-  await double.advance("1ms");
-  // The first reading after 5 s sees the first of them: 4 of 50 × 0.08.
+  await double.advance("5s");
+  // The first reading within 5 s sees it: 4 of 50 × 0.08.
   expect(await sizeOf(double, endpointId)).toBe(4);
+});
+
+test("the load of a minutely job is the same at any phase of the minute", async () => {
+  const cuHours = [];
+  for (let phaseMs = 0; phaseMs < 5_000; phaseMs += 625) {
+    const { double, projectId, endpointId } = await createScaled({
+      autoscaling_limit_min_cu: 0.25,
+      autoscaling_limit_max_cu: 8,
+    });
+    const { now } = (await double.sim("GET", "/clock")).body;
+    const runs = Array.from({ length: 720 }, (_, minute) => ({
+      endpoint_id: endpointId,
+      kind: "query",
+      at: new Date(Date.parse(now) + minute * 60_000 + phaseMs).toISOString(),
+      duration_ms: 2_000,
+      load: 16,
+    }));
+    expect((await double.sim("POST", "/activity", runs)).status).toBe(200);
+    await double.advance("12h");
+    const { usage } = (await double.sim("GET", "/state")).body;
+    cuHours.push((usage.find(({ id }) => id === projectId)?.cu_ms ?? 0) / 3_600_000);
+    await double.close();
+  }
+  const mean = cuHours.reduce((sum, own) => sum + own, 0) / cuHours.length;
+  // With readings at every whole 5 s, it was 3 or 17 CU-hours.
+  for (const own of cuHours) expect(Math.abs(own / mean - 1)).toBeLessThan(0.1);
 });
 
 test("a restart clears the load", async () => {
@@ -169,13 +195,16 @@ test("cpu_used_sec is the sum of compute units times active seconds, through eve
   const used = async () =>
     (await double.api("GET", "/projects")).body.projects.find((project) => project.id === projectId)
       .cpu_used_sec;
-  // Active since 6 s before: readings follow in 4 s, 9 s and so on.
+  // Active since 6 s before. Two of the readings follow within 10 s, at least one of which sees the load.
   expect(await used()).toBe(3);
-  await recordActivity(double, endpointId, { load: 1_000, duration_ms: 5_000 });
-  await double.advance("4s");
-  expect(await used()).toBe(3 + 4 * 0.5);
-  await double.advance("60s");
-  expect(await used()).toBe(3 + 4 * 0.5 + 60 * 4);
+  await recordActivity(double, endpointId, { load: 1_000, duration_ms: 10_000 });
+  await double.advance("64s");
+  const [resized, ...more] = (await journalOf(double)).filter(({ type }) => type === "ComputeResized");
+  expect([resized?.size_cu, more]).toEqual([4, []]);
+  const { now } = (await double.sim("GET", "/clock")).body;
+  const largeS = (Date.parse(now) - Date.parse(resized?.at ?? "")) / 1_000;
+  expect(largeS).toBeGreaterThanOrEqual(54);
+  expect(await used()).toBe(3 + Math.floor((64 - largeS) * 0.5 + largeS * 4));
 });
 
 test("a reading covered by a higher and longer one is dropped", () => {

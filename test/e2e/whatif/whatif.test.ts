@@ -654,9 +654,7 @@ test("the manifest repeats the report of a world even after the world has change
   }
   // Only for the selected compute: the other one can scale.
   const notes = reports.map(({ summary }) => JSON.parse(summary).input.notes);
-  expect(notes[0]).toEqual([
-    "1 compute of this world autoscales: each counts with its mean size while it was active, as metered; under another delay its mean size may differ",
-  ]);
+  expect(notes[0]).toEqual(["1 compute of this world autoscales: sizes follow the loads of the journal"]);
   expect(notes[1]).toEqual([]);
   await server.sim("POST", "/activity", {
     endpoint_id: first.endpointId,

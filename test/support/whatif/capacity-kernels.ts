@@ -6,6 +6,7 @@ import {
 } from "../../../src/whatif/questions/capacity/pool-connections.ts";
 import { replayScaling } from "../../../src/whatif/questions/capacity/scaling-replay.ts";
 import { hitRatioOf, StackDistances } from "../../../src/whatif/questions/capacity/stack-distance.ts";
+import { WHOLE_SECONDS } from "./whole-seconds.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -98,7 +99,12 @@ function connectionFigures(): Record<string, number> {
 
 function scalingFigures(): Record<string, number> {
   const period = { startAt: 0, endAt: HOUR };
-  const setting = { period, delay: "never", latencies: { at: () => 0 } } as const;
+  const setting = {
+    period,
+    delay: "never",
+    latencies: { at: () => 0 },
+    readings: WHOLE_SECONDS,
+  } as const;
   const run = (rows: readonly Row[], demand: Parameters<typeof replayScaling>[1], maxCu: number) =>
     replayScaling(requestsOf(rows), demand, setting, { minCu: 1, maxCu }, PROFILES["2024"]);
   const burst: Row[] = [

@@ -10,6 +10,8 @@ import { Simulation } from "../../../src/simulation/simulation.ts";
 import type { Trace } from "../../../src/traffic/recorded/trace/trace.ts";
 import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
 
+export const LIVE_SEED = 5;
+
 export type LiveSettings = {
   readonly delay: SuspendDelay;
   readonly startDelay: DurationDistribution;
@@ -96,7 +98,7 @@ function simulateTrace(
   };
   execute({
     type: "CreateWorld",
-    settings: { seed: 5, profile: "2024", plan: "paid", operations, startDelay, startAt: before },
+    settings: { seed: LIVE_SEED, profile: "2024", plan: "paid", operations, startDelay, startAt: before },
   });
   execute({ type: "CreateAccount", name: "live" });
   const accountId = [...simulation.world.accounts.values()][0]?.id ?? "";

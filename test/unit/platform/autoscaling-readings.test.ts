@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
+import { LoadReadingTimes } from "../../../src/platform/model/load-reading-times.ts";
 import { goalSizeCu } from "../../../src/platform/rules/compute/autoscaling/autoscaling-goal.ts";
 import {
   addReading,
@@ -32,12 +33,20 @@ const activity = ({ load, durationMs, connectionId }: Load): CommandOf<"RecordAc
   },
 });
 
-/** Reads the load average every five seconds, one reading after the other. */
+const startWorld = () => worldWithProject({ compute: { ...RANGE, suspendTimeoutSeconds: -1 } });
+const startedScaling = () => {
+  const phase = new SimulatedWorld(startWorld()).world.computes.get("ep-main")?.phase;
+  return phase?.state === "active" ? phase.scaling : undefined;
+};
+
+/** Reads the load average once in every five seconds, one reading after the other. */
 function resizesByReading(loads: readonly Load[], until: number): Resize[] {
+  const times = new LoadReadingTimes(START, startedScaling()?.readingSeed);
   const resizes: Resize[] = [];
   let average = 0;
   let sizeCu = RANGE.minCu;
-  for (let at = START + 5 * SECOND; at <= until; at += 5 * SECOND) {
+  for (let reading = 1; times.at(reading) <= until; reading += 1) {
+    const at = times.at(reading);
     const running = loads.filter((load) => load.at <= at && at < load.at + load.durationMs);
     const total = running.reduce((sum, { load }) => sum + load, 0);
     average = (average * 1_884 + total * 164) / 2_048;
@@ -54,9 +63,7 @@ function resizesOf(
   until: number,
   disconnects: readonly [number, string][] = [],
 ): Resize[] {
-  const simulated = new SimulatedWorld(
-    worldWithProject({ compute: { ...RANGE, suspendTimeoutSeconds: -1 } }),
-  );
+  const simulated = new SimulatedWorld(startWorld());
   const steps = [
     ...loads.map((load) => ({ at: load.at, command: activity(load) })),
     ...disconnects.map(([at, connectionId]) => ({
@@ -76,6 +83,30 @@ function resizesOf(
 
 const END = NOW + 30 * MINUTE;
 
+function thirdReading(): number {
+  return new LoadReadingTimes(START, startedScaling()?.readingSeed).at(3);
+}
+
+test("one load reading falls in each five seconds since the start, at an instant that its seed determines", () => {
+  const jittered = new LoadReadingTimes(START, 4_711);
+  const offsets = Array.from({ length: 5_000 }, (_, index) => jittered.at(index + 1) - START - index * 5_000);
+  expect(Math.min(...offsets)).toBeGreaterThanOrEqual(1);
+  expect(Math.max(...offsets)).toBeLessThanOrEqual(5_000);
+  expect(offsets.reduce((sum, own) => sum + own, 0) / offsets.length).toBeCloseTo(2_500, -2);
+  for (const reading of [1, 2, 77]) {
+    expect(jittered.lastBefore(jittered.at(reading))).toBe(reading - 1);
+    expect(jittered.lastBefore(jittered.at(reading) + 1)).toBe(reading);
+  }
+  expect(jittered.lastBefore(START)).toBe(0);
+  expect(jittered.lastBefore(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("a compute that an earlier release started is read at every whole five seconds", () => {
+  const whole = new LoadReadingTimes(START, undefined);
+  expect([1, 2, 3].map((reading) => whole.at(reading) - START)).toEqual([5_000, 10_000, 15_000]);
+  expect([0, 1, 5_000, 5_001, 10_000].map((ms) => whole.lastBefore(START + ms))).toEqual([0, 0, 0, 1, 1]);
+});
+
 test.each<[string, readonly Load[]]>([
   ["one load", [{ at: NOW, load: 2, durationMs: MINUTE }]],
   [
@@ -92,8 +123,8 @@ test.each<[string, readonly Load[]]>([
       { at: NOW + 1, load: 0.5, durationMs: 2 * MINUTE },
     ],
   ],
-  ["a load between two readings, which none sees", [{ at: NOW + 4_001, load: 4, durationMs: 4_999 }]],
-  ["a load that starts at a reading, which sees it", [{ at: NOW + 4_000, load: 4, durationMs: 5_001 }]],
+  ["a load between two readings, which none sees", [{ at: thirdReading() + 1, load: 4, durationMs: 100 }]],
+  ["a load that starts at a reading, which sees it", [{ at: thirdReading(), load: 40, durationMs: 1 }]],
   ["a load of zero", [{ at: NOW, load: 0, durationMs: MINUTE }]],
   [
     "a load after a pause in which the average fell to zero",

@@ -10,9 +10,11 @@ import {
   type PoolRules,
   pooledConnections,
 } from "../../../src/whatif/questions/capacity/pool-connections.ts";
-import { type Demand, replayScaling } from "../../../src/whatif/questions/capacity/scaling-replay.ts";
+import { replayScaling } from "../../../src/whatif/questions/capacity/scaling-replay.ts";
+import type { Demand } from "../../../src/whatif/questions/capacity/scaling-setting.ts";
 import { hitRatioOf, StackDistances } from "../../../src/whatif/questions/capacity/stack-distance.ts";
 import { BEGIN, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traffic/traces.ts";
+import { WHOLE_SECONDS } from "../../support/whatif/whole-seconds.ts";
 
 describe("Erlang's formulas (validation 7: known values, to the digits given)", () => {
   test("B(30, 25) is 0.0526 and C(3, 2) is 4/9", () => {
@@ -325,7 +327,7 @@ describe("autoscaling", () => {
   const profile = PROFILES["2024"];
   const minute = 60 * SECOND;
   type Limits = { readonly minCu: number; readonly maxCu: number };
-  const ALWAYS = { delay: "never", latencies: { at: () => 0 } } as const;
+  const ALWAYS = { delay: "never", latencies: { at: () => 0 }, readings: WHOLE_SECONDS } as const;
   const run = (rows: readonly Row[], demand: Demand, range: Limits, lengthMs = minute) =>
     replayScaling(requestsOf(rows), demand, { ...ALWAYS, period: periodOf(lengthMs) }, range, profile);
   const fixedSize = (cu: number) => ({ minCu: cu, maxCu: cu });
@@ -393,7 +395,12 @@ describe("autoscaling", () => {
       replayScaling(
         requestsOf(rows),
         { loadPerRequest },
-        { delay: 60, latencies: { at: () => 0 }, period: periodOf(600 * SECOND) },
+        {
+          delay: 60,
+          latencies: { at: () => 0 },
+          readings: WHOLE_SECONDS,
+          period: periodOf(600 * SECOND),
+        },
         fixedSize(1),
         profile,
       );

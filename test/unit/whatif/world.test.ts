@@ -105,14 +105,15 @@ test("a world's starts take its start delay, or no time if its operations are im
     expect(latency(settings)).toEqual(durations.start_compute);
 });
 
-test("an autoscaling compute counts with its mean size as metered, an unknown one has the default delay, and notes say so", () => {
-  const scaled = { ...computeWith("a", 0.5, -1, 4), meanCu: 1.7 };
+test("the size of an autoscaling compute follows its load, an unknown one has the default delay, and notes say so", () => {
+  const scaled = computeWith("a", 0.5, -1, 4);
   const { setting, notes } = worldDefaults(SETTINGS, [scaled], ["a", "gone"]);
-  expect(setting).toMatchObject({ delays: ["never", "preset"], cu: [0.5, 0.25], meteredCu: [1.7, 0.25] });
-  expect(questionFrom({}, setting).costs.cu).toEqual([1.7, 0.25]);
-  expect(questionFrom({ cu: 2 }, setting).costs.cu).toBe(2);
+  expect(setting).toMatchObject({ delays: ["never", "preset"], cu: [0.5, 0.25] });
+  expect(questionFrom({}, setting).costs.cu).toEqual([0.5, 0.25]);
+  expect(questionFrom({}, setting).scaling?.ranges).toEqual([{ minCu: 0.5, maxCu: 4 }, undefined]);
+  expect(questionFrom({ cu: 2 }, setting)).toMatchObject({ costs: { cu: 2 }, scaling: undefined });
   expect(notes).toEqual([
-    "1 compute of this world autoscales: each counts with its mean size while it was active, as metered; under another delay its mean size may differ",
+    "1 compute of this world autoscales: sizes follow the loads of the journal",
     "1 compute of the traffic is in neither this world nor its remaining history: counted as 0.25 CU with a delay of 300 s",
   ]);
 });

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type DurationMs, parseDuration } from "../../../kernel/time.ts";
+import type { DurationMs } from "../../../kernel/time.ts";
 import {
   newestPriceList,
   PRICED_PLANS,
@@ -24,6 +24,7 @@ import {
   addQuestionOptions,
   numberAtLeast,
   type OutputOptions,
+  parseSloOption,
   type QuestionOptions,
   questionFromOptions,
   workersOption,
@@ -80,7 +81,7 @@ function addAdviseOptions(command: Command): void {
       new Option(
         "--slo <limit>",
         'longest 99th percentile of the wait for a start, such as "p99 wait < 2s"',
-      ).argParser(parseSloOption),
+      ).argParser(parseWaitLimitOption),
     )
     .addOption(
       new Option("--budget <dollars>", "most that the bill of a month may be").argParser(numberAtLeast(0)),
@@ -185,12 +186,9 @@ async function shortestWithinWait(
   return found?.delay;
 }
 
-/** `p99 wait < 2s`, in milliseconds. */
-export function parseSloOption(text: string): DurationMs {
-  const [, limit] = /^p99 wait (?:<|<=|at most) ?(\S+)$/.exec(text.trim()) ?? [];
-  const ms = limit === undefined ? undefined : parseDuration(limit);
-  if (ms !== undefined) return ms;
-  throw new InvalidArgumentError(
-    'It must be a limit on the 99th percentile of the wait, such as "p99 wait < 2s".',
-  );
+/** In milliseconds. */
+function parseWaitLimitOption(text: string): DurationMs {
+  const { share, waitMs } = parseSloOption(text);
+  if (share === 0.99) return waitMs;
+  throw new InvalidArgumentError('It must be about the 99th percentile, such as "p99 wait < 2s".');
 }

@@ -2,10 +2,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { randomFrom } from "../../../simulation/random.ts";
-import { DEFAULTS } from "../../../whatif/input/question.ts";
+import type { Slo } from "../../../whatif/input/slo.ts";
 import { capacityPage } from "../../../whatif/questions/capacity/capacity-page.ts";
 import { capacityReport } from "../../../whatif/questions/capacity/capacity-report.ts";
 import type { CapacityAssumptions, PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
+import { hasSufficientSize, USUAL_SIZES } from "../../../whatif/questions/capacity/sufficient-size.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
@@ -14,10 +15,12 @@ import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
+  cpuShareOption,
   numberAbove,
   numberAtLeast,
   type OutputOptions,
   parseShareOption,
+  parseSloOption,
   type QuestionOptions,
   questionFromOptions,
   reservedOption,
@@ -27,7 +30,7 @@ import type { TraceOptions } from "../../whatif/trace-options.ts";
 type CapacityOptions = QuestionOptions &
   OutputOptions &
   TraceOptions & {
-    readonly size: SizeRange;
+    readonly size?: SizeRange;
     readonly loadPerRequest: number;
     readonly memoryPerRequest?: number;
     readonly reserved: number;
@@ -36,10 +39,12 @@ type CapacityOptions = QuestionOptions &
     readonly blocksPerRequest: number;
     readonly skew: number;
     readonly storageRead: number;
-    readonly tolerate: number;
+    readonly tolerate?: number;
+    readonly slo?: Slo;
   };
 
 const MAX_BLOCKS = 100_000;
+const DEFAULT_SLO: Slo = { share: 0.99, waitMs: 1_000 };
 const BYTES_PER_GB = 1024 ** 3;
 
 export function capacityCommand(): Command {
@@ -49,12 +54,13 @@ export function capacityCommand(): Command {
     addOptions(command) {
       addLoadOptions(addQuestionOptions(command, ["cu", "coldStartWorth"]));
       addReadOptions(command);
-      command.addOption(toleranceOption());
+      command.addOption(sloOption()).addOption(toleranceOption());
     },
     help: `
 Examples:
   $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
-  $ standin whatif capacity busy.csv --size 0.25..2
+  $ standin whatif capacity busy.csv --slo "p99 wait < 500ms"
+  $ standin whatif capacity busy.csv --size 0.25..2 --cpu-share 50%
   $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
     prepare: checkCache,
     open: openTraces,
@@ -65,15 +71,17 @@ Examples:
 function addLoadOptions(command: Command): void {
   command
     .addOption(
-      new Option("--size <range>", "compute sizes in CU: each size in the range, and autoscaling over it")
-        .argParser(parseSizeRangeOption)
-        .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
+      new Option(
+        "--size <range>",
+        "compute sizes in CU: each size in the range, and autoscaling over it (default: 0.25..2, and larger ones if none is sufficient)",
+      ).argParser(parseSizeRangeOption),
     )
     .addOption(
       new Option("--load-per-request <vcpu>", "vCPUs that a running request uses")
         .argParser(numberAbove(0))
         .default(1),
     )
+    .addOption(cpuShareOption())
     .addOption(
       new Option(
         "--memory-per-request <size>",
@@ -123,13 +131,20 @@ function addReadOptions(command: Command): void {
     );
 }
 
+function sloOption(): Option {
+  return new Option(
+    "--slo <limit>",
+    `what makes a size sufficient: a limit on how long requests wait because they are throttled; a rejected request exceeds it (default: "p99 wait < 1s")`,
+  ).argParser(parseSloOption);
+}
+
 function toleranceOption(): Option {
   return new Option(
     "--tolerate <share>",
-    "share of the active time that may be throttled, and of requests that may be rejected, such as 0.1%",
+    "instead of --slo: share of the active time that may be throttled, and of requests that may be rejected, such as 0.1%",
   )
     .argParser(parseShareOption)
-    .default(0, "0%");
+    .conflicts("slo");
 }
 
 async function answerCapacity({
@@ -138,16 +153,28 @@ async function answerCapacity({
   signal,
 }: QuestionRun<CapacityOptions, void>): Promise<Answered> {
   const { traffic, world } = opened;
-  // The sizes of the world are not used, so no note may mention them.
-  const { question, profile } = await questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
-  const ranges = sizeRangesOf(options.size, profile.sizes);
+  // The share also applies to the loads that this command assumes.
+  const { cpuShare: _, ...others } = options;
+  const { question, profile } = await questionFromOptions(others, world);
   const assumptions = assumptionsOf(options);
-  const report = await runWithProgress(
-    capacityReport(traffic, ranges, profile, question, assumptions, randomFrom(question.seed)),
-    "replaying computes",
-    traffic.computes.length,
-    signal,
-  );
+  const reportFor = (size: SizeRange) =>
+    runWithProgress(
+      capacityReport(
+        traffic,
+        sizeRangesOf(size, profile.sizes),
+        profile,
+        question,
+        assumptions,
+        randomFrom(question.seed),
+      ),
+      "replaying computes",
+      traffic.computes.length,
+      signal,
+    );
+  const usual = await reportFor(options.size ?? USUAL_SIZES);
+  const { autoscaled } = profile.sizes;
+  const all = { minCu: USUAL_SIZES.minCu, maxCu: autoscaled.at(-1) ?? USUAL_SIZES.maxCu };
+  const report = options.size !== undefined || hasSufficientSize(usual) ? usual : await reportFor(all);
   const unusedFlags = { "blocks-per-request": [], skew: [], "storage-read": [] };
   const manifest = questionManifest(question, opened, assumptions.cache === undefined ? unusedFlags : {});
   return {
@@ -156,16 +183,19 @@ async function answerCapacity({
     charts: async () =>
       (await import("../../../whatif/questions/capacity/capacity-charts.ts")).capacityCharts(report),
     ...manifest,
-    question: { ...manifest.question, sizes: options.size, ...report.assumptions },
+    question: { ...manifest.question, sizes: options.size ?? USUAL_SIZES, ...report.assumptions },
   };
 }
 
 function assumptionsOf({ workingSet, memoryPerRequest, ...options }: CapacityOptions): CapacityAssumptions {
-  const { loadPerRequest, tolerate, reserved, poolBy, blocksPerRequest, skew, storageRead } = options;
+  const { loadPerRequest, cpuShare, tolerate, slo, reserved, poolBy, blocksPerRequest, skew, storageRead } =
+    options;
   return {
     loadPerRequest,
     memoryGbPerRequest: memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB,
     tolerate,
+    slo: tolerate === undefined ? (slo ?? DEFAULT_SLO) : undefined,
+    cpuShare,
     reserved,
     poolBy,
     cache:
@@ -204,7 +234,9 @@ function sizeRangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Pr
   const fixedSizes = autoscaled
     .filter((cu) => cu >= minCu && cu <= maxCu)
     .map((cu) => ({ minCu: cu, maxCu: cu }));
-  return minCu === maxCu ? fixedSizes : [...fixedSizes, { minCu, maxCu }];
+  if (minCu === maxCu) return fixedSizes;
+  const isWider = minCu === USUAL_SIZES.minCu && maxCu > USUAL_SIZES.maxCu;
+  return [...fixedSizes, ...(isWider ? [USUAL_SIZES] : []), { minCu, maxCu }];
 }
 
 function parseSizeRangeOption(text: string): SizeRange {

@@ -9,6 +9,7 @@ import { type DividedOptions, dividedCommand } from "../../whatif/parts/divided-
 import { POLICIES_HELP, policyOption } from "../../whatif/policy-option.ts";
 import {
   addQuestionOptions,
+  cpuShareOption,
   type QuestionOptions,
   questionFromOptions,
 } from "../../whatif/question-options.ts";
@@ -35,6 +36,7 @@ export function compareCommand(): Command {
     description: "compare autosuspend policies with the current setting",
     addOptions: (command) =>
       addQuestionOptions(command)
+        .addOption(cpuShareOption())
         .addOption(
           policyOption(
             `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,

@@ -9,6 +9,7 @@ import type { CurveInputOptions } from "../../whatif/databases/open-curve-input.
 import {
   addQuestionOptions,
   coldStartOrDollarsOption,
+  cpuShareOption,
   DELAY_FORMS,
   numberAtLeast,
   type OutputOptions,
@@ -56,6 +57,7 @@ function addSourceOptions(command: Command): void {
     )
     .addOption(coldStartOrDollarsOption())
     .addOption(waitWorthOption())
+    .addOption(cpuShareOption())
     .addOption(new Option("--table <name>", "table of the requests in the database of --from; not quoted"))
     .addOption(
       new Option(

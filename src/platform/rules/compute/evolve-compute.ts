@@ -38,7 +38,7 @@ export const computeEvolvers = {
     const compute = computeOf(world, event);
     // After a failed suspend the compute is still active, and its use up to now has to be booked.
     meter(world, compute, event.at);
-    world.computes.set(activate(world, compute, event.release, event.at));
+    world.computes.set(activate(world, compute, event));
   },
   ComputeSuspending(world, event) {
     const compute = computeOf(world, event);
@@ -111,13 +111,17 @@ function computeOf(
 /**
  * R: cache statistics start at zero, the compute takes the newest release, and waiting arrivals are served.
  */
-function activate(world: World, compute: Compute, release: number, at: SimTime): Compute {
+function activate(
+  world: World,
+  compute: Compute,
+  { release, at, readingSeed }: Extract<ComputeEvent, { type: "ComputeActivated" }>,
+): Compute {
   const { waiting } = compute;
   const profile = profileOfWorld(world);
   const { range } = compute;
   const scaling =
     world.settings.loadAverage === true && scales(range)
-      ? startScaling(at, waiting === undefined ? [] : waitingLoads(waiting, at))
+      ? startScaling(at, waiting === undefined ? [] : waitingLoads(waiting, at), readingSeed)
       : undefined;
   const readings =
     waiting?.load === undefined || scaling !== undefined

@@ -7,6 +7,7 @@ import { type QuestionSummary, questionSummary } from "../../input/question-summ
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import { emptyOutcomeByDay, meteredMs, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import { loadSizesOf } from "../../sizes/scaling-computes.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { mergeSources } from "../../trace/merge-sources.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
@@ -79,17 +80,20 @@ export function* attributionReport(
     const cu = sizeOf(costs, number);
     const latencies = new StartLatencies(question.latency, random, number);
     for (const attributor of [fleet, own]) {
-      attributor.begin(latencies, {
+      const setting = {
         cu,
         delay: ownDelays?.[number],
         deletedAt: deletedAt?.[number],
         startWorth: startWorth(costs, cu),
-      });
+      };
+      attributor.begin(latencies, setting, () => loadSizesOf(question.scaling, number, random));
       eachPart(traffic.arrivals(number), (part) => attributor.add(part));
       attributor.end();
     }
     const attribution = own.attribution();
-    const shares = sharesOf(attribution, traffic, { ...costs, cu }).filter(({ requests }) => requests > 0);
+    const isScaling = question.scaling?.ranges[number] !== undefined;
+    const ownCosts = { ...costs, cu: isScaling ? [cu] : cu };
+    const shares = sharesOf(attribution, traffic, ownCosts).filter(({ requests }) => requests > 0);
     computes.push({ compute, active_s: meteredMs(attribution.all) / 1_000, sources: shares });
     yield number + 1;
   }

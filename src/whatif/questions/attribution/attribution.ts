@@ -2,6 +2,7 @@ import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/tr
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import { type ComputeSetting, FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import type { LoadSizes } from "../../sizes/load-sizes.ts";
 import type { LatencySource } from "../../units/start-latency.ts";
 
 type AttributionShare = {
@@ -43,8 +44,13 @@ export class Attributor {
     this.#arrivals = new Float64Array(sources);
   }
 
-  begin(latencies: LatencySource, own?: ComputeSetting): void {
-    for (const replay of this.#replays()) replay.begin(latencies, own);
+  /** `sizes`: of a compute that scales, for one replay. */
+  begin(
+    latencies: LatencySource,
+    own: Omit<ComputeSetting, "sizes"> = {},
+    sizes: () => LoadSizes | undefined = () => undefined,
+  ): void {
+    for (const replay of this.#replays()) replay.begin(latencies, { ...own, sizes: sizes() });
   }
 
   /** Adds the next requests of the compute, in order of arrival. */
@@ -78,13 +84,14 @@ export class Attributor {
 }
 
 function splitBySource(
-  { at, durationMs, source }: ComputeArrivals,
+  { at, durationMs, source, load }: ComputeArrivals,
   own: number,
 ): readonly [ComputeArrivals, ComputeArrivals] {
   const isOwn = (i: number) => (source?.[i] ?? 0) === own;
   const select = (wanted: boolean): ComputeArrivals => ({
     at: at.filter((_, i) => isOwn(i) === wanted),
     durationMs: durationMs.filter((_, i) => isOwn(i) === wanted),
+    load: load?.filter((_, i) => isOwn(i) === wanted),
   });
   return [select(true), select(false)];
 }

@@ -1,27 +1,38 @@
 import { TARGET_HIT_RATIO } from "../../../platform/model/cache.ts";
+import { sloText } from "../../input/slo.ts";
 import {
   amount,
   amountWithMargin,
   millisText,
+  money,
   moneyWithMargin,
   plural,
   spanText,
 } from "../../units/number-format.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 import type { CapacityRow } from "./capacity-totals.ts";
+import { cheapestSize, isSufficient, refusedConnections, USUAL_SIZES } from "./sufficient-size.ts";
 
 const TARGET_SHARE = TARGET_HIT_RATIO / 100;
 
 /** The cheapest sufficient size with its assumption, then what another load would change. */
 export function capacityAnswerText(report: CapacityReport): string[] {
   const [decision = "", ...more] = decisionText(report);
-  return [decision, ...more, intervalText(report), ...sensitivityText(report)];
+  return [
+    decision,
+    ...more,
+    ...usualRangeText(report),
+    ...currentText(report),
+    intervalText(report),
+    ...sensitivityText(report),
+    ...cpuShareText(report),
+  ];
 }
 
 function decisionText(report: CapacityReport): string[] {
   const { sizes, assumptions } = report;
   const sufficient = sizes.filter((row) => isSufficient(row, report));
-  const condition = conditionText(assumptions.tolerate);
+  const condition = conditionText(assumptions);
   const assumption = assumptionText(report);
   const cheapest = cheapestSize(
     sufficient.filter(({ cache_hit_ratio: hits }) => hits === null || hits >= TARGET_SHARE),
@@ -31,7 +42,7 @@ function decisionText(report: CapacityReport): string[] {
       cheapest.cache_hit_ratio === null ? "" : ` and at least ${TARGET_HIT_RATIO} % of reads from the cache`;
     return [
       `${sizeName(cheapest)}, ${monthlyCostText(cheapest)}, ${assumption}.`,
-      `It is the cheapest size ${condition}${cached}${hitRatioText(cheapest)}.${toleratedText(cheapest)}`,
+      `It is the cheapest size ${condition}${cached}${hitRatioText(cheapest)}.${toleratedText(cheapest, report)}`,
     ];
   }
   const cheapestSufficient = cheapestSize(sufficient);
@@ -42,7 +53,7 @@ function decisionText(report: CapacityReport): string[] {
       cheapestSufficient;
     return [
       `${sizeName(cheapestSufficient)}, ${monthlyCostText(cheapestSufficient)}, ${assumption}.`,
-      `It is the cheapest size ${condition}${hitRatioText(cheapestSufficient)}.${toleratedText(cheapestSufficient)}`,
+      `It is the cheapest size ${condition}${hitRatioText(cheapestSufficient)}.${toleratedText(cheapestSufficient, report)}`,
       bestHitRatio >= TARGET_SHARE
         ? `Sizes that answer ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP, throttle or reject more.`
         : `No size answers ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP. ${sizeName(best)} comes closest with ${amount(bestHitRatio * 100)} %.`,
@@ -69,13 +80,10 @@ export function throttledText({ throttled_share, margin_95 }: CapacityRow): stri
     : `${amountWithMargin(throttled_share * 100, (margin_95?.throttled_share ?? 0) * 100)} %`;
 }
 
-function isSufficient(row: CapacityRow, { assumptions: { tolerate = 0 }, traffic }: CapacityReport): boolean {
-  return row.throttled_share <= tolerate && refusedConnections(row) <= tolerate * traffic.requests;
-}
-
 /** The cheapest size that a little tolerance admits, if more than that is not given already. */
 function tolerableText(report: CapacityReport): string {
   const { assumptions, sizes } = report;
+  if (assumptions.slo !== undefined) return "";
   const tolerant = { ...report, assumptions: { ...assumptions, tolerate: LITTLE } };
   const admitted = cheapestSize(sizes.filter((row) => isSufficient(row, tolerant)));
   return admitted === undefined
@@ -86,11 +94,15 @@ function tolerableText(report: CapacityReport): string {
 const LITTLE = 0.001;
 
 /** What is tolerated, if anything is throttled. */
-function toleratedText(row: CapacityRow): string {
+function toleratedText(row: CapacityRow, { assumptions: { slo } }: CapacityReport): string {
+  if (slo !== undefined && row.throttled_share > 0)
+    return ` Throttling adds ${millisText(row.added_wait_mean_ms)} to a request on average; ${shareText(row.slo_missed_share ?? 0)} of the requests exceed the limit.`;
   return row.throttled_share === 0 ? "" : ` It is throttled for ${throttledText(row)} of the active time.`;
 }
 
-function conditionText(tolerate = 0): string {
+function conditionText({ tolerate = 0, slo }: CapacityReport["assumptions"]): string {
+  if (slo !== undefined)
+    return `that meets "${sloText(slo, shortDuration)}", where a rejected request exceeds any wait`;
   return tolerate === 0
     ? "with no throttling and no rejected connections"
     : `that throttles at most ${shareText(tolerate)} of the active time and rejects at most ${shareText(tolerate)} of the requests`;
@@ -107,10 +119,13 @@ function assumptionText({ loads, assumptions: { loadPerRequest } }: CapacityRepo
 /** Which of the loads would choose another size, from the lowest on. */
 function sensitivityText(report: CapacityReport): string[] {
   const { sizes, sensitivity, loads, assumptions } = report;
-  const chosenSize = (shares: readonly { readonly throttled_share: number; readonly cu_hours: number }[]) =>
+  const chosenSize = (
+    shares: readonly Pick<CapacityRow, "throttled_share" | "slo_missed_share" | "cu_hours">[],
+  ) =>
     shares.reduce<number | undefined>((best, row, index) => {
       const size = sizes[index] as CapacityRow;
-      if (!isSufficient({ ...size, throttled_share: row.throttled_share }, report)) return best;
+      const { throttled_share, slo_missed_share } = row;
+      if (!isSufficient({ ...size, throttled_share, slo_missed_share }, report)) return best;
       return best === undefined || row.cu_hours < (shares[best]?.cu_hours ?? 0) ? index : best;
     }, undefined);
   const chosen = chosenSize(sizes);
@@ -131,17 +146,6 @@ function sensitivityText(report: CapacityReport): string[] {
   return others.length === 0
     ? ["A quarter to four times that load would not change the size."]
     : [`The answer depends on the load${range}: ${others.join("; ")}.`];
-}
-
-function refusedConnections({ direct_refused, pooled_refused }: CapacityRow): number {
-  return direct_refused + pooled_refused;
-}
-
-function cheapestSize(sizes: readonly CapacityRow[]): CapacityRow | undefined {
-  return sizes.reduce<CapacityRow | undefined>(
-    (best, row) => (best === undefined || row.cu_hours < best.cu_hours ? row : best),
-    undefined,
-  );
 }
 
 function hitRatioText({ cache_hit_ratio, cache_recovered_after_s }: CapacityRow): string {
@@ -172,4 +176,49 @@ function monthlyCostText({ cost_per_month, cu_hours, margin_95 }: CapacityRow): 
   return cost_per_month === null
     ? `${amount(cu_hours)} CU-hours`
     : `${moneyWithMargin(cost_per_month, margin_95?.cost_per_month)} a month`;
+}
+
+/** What nearly everybody would take, unless it is the answer already. */
+function usualRangeText(report: CapacityReport): string[] {
+  const { sizes } = report;
+  const usual = sizes.find(
+    ({ min_cu, max_cu }) => min_cu === USUAL_SIZES.minCu && max_cu === USUAL_SIZES.maxCu,
+  );
+  const sufficient = sizes.filter((row) => isSufficient(row, report));
+  if (usual === undefined || cheapestSize(sufficient) === usual) return [];
+  const { added_wait_p99_ms: p99 } = usual;
+  return [
+    `The usual range, ${sizeName(usual)}: ${monthlyCostText(usual)}, ${isSufficient(usual, report) ? "also sufficient" : "not sufficient"}, throttled for ${throttledText(usual)} of the active time, p99 wait ${millisText(p99)}.`,
+  ];
+}
+
+/** The setting of a world, replayed and as metered. */
+function currentText({ current_sizes: current, sizes }: CapacityReport): string[] {
+  if (current === null) return [];
+  const { cu_hours, metered_cu_hours: metered, metered_without_requests_cu_hours: without } = current;
+  const rest = without === 0 ? "" : `, ${amount(without)} of them in starts without a request`;
+  const price = sizes.find(({ cost }) => cost !== null);
+  const dollars =
+    price === undefined || price.cost === null || price.cu_hours === 0
+      ? ""
+      : ` (${money((cu_hours * price.cost) / price.cu_hours)})`;
+  return [
+    `Current sizes, in the whole period: ${amount(cu_hours)} CU-hours replayed${dollars}; the world has metered ${amount(metered)}${rest}.`,
+  ];
+}
+
+/** How much the answer depends on what a request does while it runs. */
+function cpuShareText({ sizes, sensitivity, assumptions }: CapacityReport): string[] {
+  const share = assumptions.cpuShare ?? 1;
+  const index = sizes.findIndex(({ min_cu, max_cu }) => min_cu < max_cu);
+  const own = sizes[index];
+  const half = sensitivity.find(({ factor }) => factor === 0.5)?.sizes[index];
+  if (own === undefined || half === undefined) return [];
+  return [
+    `${sizeName(own)} takes ${amount(own.cu_hours)} CU-hours in the period if a request keeps its vCPUs busy for ${shareText(share)} of its duration, and ${amount(half.cu_hours)} if for ${shareText(share / 2)} (--cpu-share).`,
+  ];
+}
+
+function shortDuration(ms: number): string {
+  return ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`;
 }

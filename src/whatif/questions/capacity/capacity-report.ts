@@ -10,6 +10,7 @@ import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { activeIntervals } from "../../replay/active-intervals.ts";
+import { loadReadingsOf } from "../../sizes/load-readings-source.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
 import { plural } from "../../units/number-format.ts";
@@ -17,8 +18,10 @@ import { StartLatencies } from "../../units/start-latency.ts";
 import { type RecoveryBucket, readsLostToStarts, recoveredAfterMs } from "./cache-recovery.ts";
 import { CacheSimulation } from "./cache-simulation.ts";
 import { type CapacityAssumptions, type CapacityRow, CapacityTotals, demandOf } from "./capacity-totals.ts";
+import { CurrentUse, type CurrentUseSummary } from "./current-use.ts";
 import { LoadSensitivity, type SensitivityRow } from "./load-sensitivity.ts";
 import { directConnections } from "./pool-connections.ts";
+import type { ScalingSetting } from "./scaling-setting.ts";
 
 export type CapacityReport = {
   readonly question: QuestionSummary;
@@ -31,6 +34,8 @@ export type CapacityReport = {
   /** Whether the trace states the load of its requests; otherwise the assumed load decides the answer. */
   readonly loads: "recorded" | "assumed" | "partly recorded";
   readonly sizes: readonly CapacityRow[];
+  /** The current sizes of a world, replayed and as metered; null for a trace. */
+  readonly current_sizes: CurrentUseSummary | null;
   /** The same sizes under other loads. */
   readonly sensitivity: readonly SensitivityRow[];
   /** Hit ratios by time since a start; empty without a working set. */
@@ -68,7 +73,8 @@ export function* capacityReport(
     assumptions.cache === undefined
       ? undefined
       : new CacheSimulation(traffic, caches, assumptions.cache, random);
-  const sensitivity = new LoadSensitivity(ranges, profile, demandOf(assumptions));
+  const sensitivity = new LoadSensitivity(ranges, profile, demandOf(assumptions), assumptions.slo);
+  const current = question.metered === undefined ? undefined : new CurrentUse(question, profile, assumptions);
   let [peak, arrivals, used, recorded] = [0, 0, 0, 0];
   for (const number of traffic.computes.keys()) {
     const own = collectParts(traffic.arrivals(number));
@@ -77,16 +83,18 @@ export function* capacityReport(
     recorded += own.load === undefined ? 0 : 1;
     peak = Math.max(peak, directConnections(own).peak);
     const latencies = new StartLatencies(question.latency, random, number);
-    const setting = {
+    const setting: ScalingSetting = {
       period: untilDeleted(period, question.deletedAt?.[number]),
       delay: effectiveDelay(question, question.currentDelay, number),
       latencies,
+      readings: loadReadingsOf(random, number, question.scaling?.starts[number]),
     };
+    const needed = current === undefined ? own : current.add(own, setting, number);
     for (const total of totals) {
       total.addConnections(own, period);
-      total.addScaling(own, setting);
+      total.addScaling(needed, setting);
     }
-    sensitivity.add(own, setting);
+    sensitivity.add(needed, setting);
     const { served, intervals: active } = activeIntervals(own, setting.period, setting.delay, latencies);
     distances?.add(
       served,
@@ -119,7 +127,8 @@ export function* capacityReport(
         summary.month_base_days * DAY,
       ),
     ),
-    sensitivity: sensitivity.rows(),
+    sensitivity: sensitivity.rows(totals.map(({ rejected }) => rejected)),
+    current_sizes: current?.summary() ?? null,
     cache_recovery: recovery.map(recoveryRow),
     limits: capacityLimits(assumptions, profile),
   };
@@ -143,8 +152,8 @@ function capacityLimits(
       "Connections: every request holds one from its arrival to its end. When all are taken, a direct connection is rejected and not retried. A pooled one waits for up to two minutes; the pooler accepts as many clients as the platform's.",
     ],
     simulated: [
-      `A range autoscales as on the platform: every 5 s to the largest size that the 1-minute load average, memory or cache needs, in steps of 0.25 CU, from the smallest size at each start. Each running request is assumed to use ${loadPerRequest} vCPU${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB`} (--load-per-request, --memory-per-request), unless the journal of a world states its load. Computes suspend by the baseline delay. Requests that arrive during a start run, and are billed, from its end.`,
-      "Throttled requests share the vCPUs of their compute and take longer. Recorded durations count as unthrottled, so requests that were throttled when they were recorded are lengthened again.",
+      `A range autoscales as on the platform: once in every 5 s to the largest size that the 1-minute load average, memory or cache needs, in steps of 0.25 CU, from the smallest size at each start. Each running request is assumed to use ${loadPerRequest} vCPU${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB`} (--load-per-request, --memory-per-request), unless the journal of a world states its load. Computes suspend by the baseline delay. Requests that arrive during a start run, and are billed, from its end.`,
+      "Throttled requests share the vCPUs of their compute and take longer. Durations of a trace count as unthrottled. Durations of a world contain the throttling of its own sizes where the journal states loads, so it is removed first.",
       ...(cache === undefined
         ? []
         : [

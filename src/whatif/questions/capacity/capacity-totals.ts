@@ -6,19 +6,15 @@ import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/tr
 import { perMonth } from "../../gap-curve/costs.ts";
 import { sumOfDays } from "../../held-out/day-totals.ts";
 import type { LeftOutDays } from "../../held-out/left-out-days.ts";
+import type { Slo } from "../../input/slo.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
 import { emptyScalingDays } from "./scaling-days.ts";
-import {
-  type Demand,
-  emptyScalingOutcome,
-  replayScaling,
-  type ScalingOutcome,
-  type ScalingSetting,
-  smallestSizeCu,
-} from "./scaling-replay.ts";
+import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
+import { replayScaling, smallestSizeCu } from "./scaling-replay.ts";
+import type { Demand, ScalingSetting } from "./scaling-setting.ts";
 import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
 
 /** What capacity depends on and a trace does not contain. */
@@ -29,6 +25,10 @@ export type CapacityAssumptions = {
   readonly memoryGbPerRequest?: number | undefined;
   /** The share of the active time that may be throttled, and of requests that may be rejected. */
   readonly tolerate?: number | undefined;
+  /** What makes a size sufficient, instead of `tolerate`. */
+  readonly slo?: Slo | undefined;
+  /** The share of its duration in which a request keeps its vCPUs busy. */
+  readonly cpuShare?: number | undefined;
   /** Connections that the platform reserves for itself. */
   readonly reserved: number;
   /** Which requests share one pool: all of a compute, or those of one source. */
@@ -53,6 +53,8 @@ export type CapacityRow = {
   /** By how much throttling lengthens requests, over all requests. */
   readonly added_wait_mean_ms: number;
   readonly added_wait_p99_ms: number;
+  /** The share of requests that the SLO does not allow: throttling adds more to them, or they are rejected; null without one. */
+  readonly slo_missed_share: number | null;
   readonly scale_events: number;
   readonly starts: number;
   readonly max_connections: number;
@@ -110,6 +112,7 @@ export class CapacityTotals {
   #pooledRefused = 0;
   readonly #scaling: ScalingOutcome;
   readonly #leftOut: LeftOutDays | undefined;
+  readonly #slo: Slo | undefined;
 
   /** `leftOut`: undefined without intervals. */
   constructor(
@@ -119,7 +122,8 @@ export class CapacityTotals {
     period: Period,
     leftOut: LeftOutDays | undefined,
   ) {
-    const { cache, poolBy, reserved } = assumptions;
+    const { cache, poolBy, reserved, slo } = assumptions;
+    this.#slo = slo;
     this.range = range;
     this.#leftOut = leftOut;
     this.#scaling = emptyScalingOutcome(leftOut === undefined ? undefined : emptyScalingDays(period));
@@ -144,6 +148,11 @@ export class CapacityTotals {
 
   get #poolSize(): number {
     return Math.max(1, Math.floor(this.#maxConnections * POOL_SHARE));
+  }
+
+  /** Requests that get no connection, directly or through the pool. */
+  get rejected(): number {
+    return this.#directRefused + this.#pooledRefused;
   }
 
   addConnections(arrivals: ComputeArrivals, period: Period): void {
@@ -203,6 +212,7 @@ export class CapacityTotals {
       throttled_share: activeMs === 0 ? 0 : throttledMs / activeMs,
       added_wait_mean_ms: addedWaits.mean(requests),
       added_wait_p99_ms: addedWaits.quantile(0.99, requests),
+      slo_missed_share: this.#slo === undefined ? null : missedShare(this.#slo, this.#scaling, this.rejected),
       scale_events: scaleEvents,
       starts,
       max_connections: this.#maxConnections,
@@ -246,8 +256,22 @@ export class CapacityTotals {
   }
 }
 
-export function demandOf({ loadPerRequest, memoryGbPerRequest, cache }: CapacityAssumptions): Demand {
-  return { loadPerRequest, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
+export function demandOf({
+  loadPerRequest,
+  cpuShare,
+  memoryGbPerRequest,
+  cache,
+}: CapacityAssumptions): Demand {
+  return { loadPerRequest, loadFactor: cpuShare, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
+}
+
+/** The share of requests that an SLO does not allow. */
+export function missedShare(
+  { waitMs }: Slo,
+  { addedWaits, requests }: Pick<ScalingOutcome, "addedWaits" | "requests">,
+  rejected: number,
+): number {
+  return requests === 0 ? 0 : Math.min(1, (addedWaits.countAbove(waitMs) + rejected) / requests);
 }
 
 /** Traffic of one pool. `load`: mean number of running requests within the period. */

@@ -3,7 +3,7 @@ import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import { maxConnections, type SizeRange } from "../../../platform/catalog/sizes.ts";
 import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
-import { DepartureQueue } from "./departure-queue.ts";
+import { DepartureQueue } from "../../sizes/departure-queue.ts";
 
 export type DirectOutcome = {
   readonly sessions: number;

@@ -2,64 +2,16 @@ import { type DurationMs, SECOND, type SimTime } from "../../../kernel/time.ts";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { LoadAverage, loadUnits } from "../../../platform/model/load-average.ts";
-import {
-  goalSizeCu,
-  READING_INTERVAL_MS,
-} from "../../../platform/rules/compute/autoscaling/autoscaling-goal.ts";
-import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import { LoadReadingTimes } from "../../../platform/model/load-reading-times.ts";
+import { goalSizeCu } from "../../../platform/rules/compute/autoscaling/autoscaling-goal.ts";
+import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
 import type { ReplayObserver } from "../../replay/fixed-replay.ts";
-import { WaitHistogram } from "../../replay/wait-histogram.ts";
+import { DepartureQueue } from "../../sizes/departure-queue.ts";
+import { type LoadReadingsSource, loadAverageFrom } from "../../sizes/load-readings-source.ts";
 import type { LatencySource } from "../../units/start-latency.ts";
-import { DepartureQueue } from "./departure-queue.ts";
-import { addScalingTime, type ScalingDays } from "./scaling-days.ts";
-
-/** What requests need of their compute. */
-export type Demand = {
-  /** vCPUs that each request keeps busy while it runs, where the trace does not contain it. */
-  readonly loadPerRequest: number;
-  /** Multiplies every load, also recorded ones. */
-  readonly loadFactor?: number | undefined;
-  /** Memory that each request takes while it runs. */
-  readonly memoryGbPerRequest?: number | undefined;
-  /** Needed as long as the compute is active, whatever runs. */
-  readonly workingSetGb?: number | undefined;
-};
-
-/** When a compute starts and suspends. `period` ends earlier where the compute was deleted. */
-export type ScalingSetting = {
-  readonly period: Period;
-  readonly delay: SuspendDelay;
-  readonly latencies: LatencySource;
-};
-
-export type ScalingOutcome = {
-  /** Metered time × size. */
-  cuMs: number;
-  activeMs: DurationMs;
-  /** Active time in which running requests need more vCPUs than the compute has. */
-  throttledMs: DurationMs;
-  scaleEvents: number;
-  starts: number;
-  requests: number;
-  /** By how much throttling lengthens requests. */
-  readonly addedWaits: WaitHistogram;
-  /** By UTC day, for margins; undefined where they are not needed. */
-  readonly days?: ScalingDays | undefined;
-};
-
-export function emptyScalingOutcome(days?: ScalingDays): ScalingOutcome {
-  return {
-    days,
-    cuMs: 0,
-    activeMs: 0,
-    throttledMs: 0,
-    scaleEvents: 0,
-    starts: 0,
-    requests: 0,
-    addedWaits: new WaitHistogram(),
-  };
-}
+import { addScalingTime } from "./scaling-days.ts";
+import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
+import type { Demand, ScalingSetting } from "./scaling-setting.ts";
 
 /** Receives what happens to a compute, in order: for tests. */
 export type ScalingObserver = ReplayObserver & {
@@ -78,6 +30,36 @@ export function replayScaling(
   outcome: ScalingOutcome = emptyScalingOutcome(),
   observer?: ScalingObserver,
 ): ScalingOutcome {
+  return replayRequests(arrivals, demand, setting, range, profile, outcome, { observer });
+}
+
+/**
+ * Replays a compute of a world under its own size or range. Its requests have the durations that their clients observed,
+ * so they already contain the throttling of that size. `unthrottled`: the requests with the durations that they would
+ * have without it. Replayed under the same range, they end when they were observed to end.
+ */
+export function replayObserved(
+  arrivals: ComputeArrivals,
+  demand: Demand,
+  setting: ScalingSetting,
+  range: SizeRange,
+  profile: Profile,
+  outcome: ScalingOutcome,
+): { readonly unthrottled: ComputeArrivals } {
+  const durationMs = new Float64Array(arrivals.at.length);
+  replayRequests(arrivals, demand, setting, range, profile, outcome, { progressMs: durationMs });
+  return { unthrottled: { ...arrivals, durationMs } };
+}
+
+function replayRequests(
+  arrivals: ComputeArrivals,
+  demand: Demand,
+  setting: ScalingSetting,
+  range: SizeRange,
+  profile: Profile,
+  outcome: ScalingOutcome,
+  output: ReplayOutput,
+): ScalingOutcome {
   const { at, durationMs, load } = arrivals;
   const { loadPerRequest, loadFactor = 1 } = demand;
   const perRequest = loadUnits(loadPerRequest * loadFactor);
@@ -85,12 +67,18 @@ export function replayScaling(
     load === undefined
       ? () => perRequest
       : (index: number) => loadUnits((load[index] as number) * loadFactor);
-  const replay = new ScalingReplay(arrivals, loadOf, demand, setting, range, profile, outcome, observer);
+  const replay = new ScalingReplay(arrivals, loadOf, demand, setting, range, profile, outcome, output);
   for (let i = 0; i < at.length; i += 1) replay.arrive(i, at[i] as number, durationMs[i] as number);
   replay.finish();
   outcome.requests += at.length;
   return outcome;
 }
+
+type ReplayOutput = {
+  readonly observer?: ScalingObserver | undefined;
+  /** By request: the time that it would have run without throttling. If given, durations are as observed. */
+  readonly progressMs?: Float64Array | undefined;
+};
 
 /** The size that the working set requires, whatever runs. */
 export function smallestSizeCu({ workingSetGb }: Demand, range: SizeRange, profile: Profile): number {
@@ -106,10 +94,14 @@ class ScalingReplay {
   readonly #endAt: SimTime;
   readonly #delayMs: DurationMs;
   readonly #latencies: LatencySource;
+  readonly #readings: LoadReadingsSource;
   readonly #minCu: number;
   readonly #scales: boolean;
   readonly #outcome: ScalingOutcome;
   readonly #observer: ScalingObserver | undefined;
+  readonly #progressMs: Float64Array | undefined;
+  /** Progress of a request that runs all the time, where durations are as observed. */
+  #observedMs = 0;
   readonly #loadOf: (index: number) => number;
   readonly #requests: ComputeArrivals;
   readonly #goalFor: (load1: number) => number;
@@ -128,27 +120,30 @@ class ScalingReplay {
   #idleSince: SimTime = 0;
   #readyAt: SimTime = 0;
   #average = new LoadAverage();
+  #times = new LoadReadingTimes(0, undefined);
   #nextReadingAt: SimTime = Number.POSITIVE_INFINITY;
 
   constructor(
     requests: ComputeArrivals,
     loadOf: (index: number) => number,
     { memoryGbPerRequest = 0, workingSetGb }: Demand,
-    { period, delay, latencies }: ScalingSetting,
+    { period, delay, latencies, readings }: ScalingSetting,
     range: SizeRange,
     profile: Profile,
     outcome: ScalingOutcome,
-    observer: ScalingObserver | undefined,
+    { observer, progressMs }: ReplayOutput,
   ) {
     this.#requests = requests;
     this.#loadOf = loadOf;
     this.#endAt = period.endAt;
     this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
     this.#latencies = latencies;
+    this.#readings = readings;
     this.#minCu = range.minCu;
     this.#scales = range.minCu < range.maxCu;
     this.#outcome = outcome;
     this.#observer = observer;
+    this.#progressMs = progressMs;
     this.#goalFor = (load1) =>
       goalSizeCu(
         { load1, usedMemoryGb: this.#running.size * memoryGbPerRequest, workingSetGb },
@@ -170,6 +165,7 @@ class ScalingReplay {
     if (this.#running.size === 0) this.#lagMs = 0;
     if (at !== arrival || this.#lagMs > 0) this.#servedAt ??= this.#requests.at.slice();
     if (this.#servedAt !== undefined) this.#servedAt[index] = at;
+    if (this.#progressMs !== undefined) this.#progressMs[index] = -this.#observedMs;
     this.#running.add(at - this.#lagMs + durationMs, index);
     this.#load += this.#loadOf(index);
   }
@@ -187,8 +183,11 @@ class ScalingReplay {
     this.#now = this.#readyAt;
     this.#idleSince = this.#readyAt;
     this.#sizeCu = this.#minCu;
-    this.#average = new LoadAverage();
-    this.#nextReadingAt = this.#scales ? this.#readyAt + READING_INTERVAL_MS : Number.POSITIVE_INFINITY;
+    if (this.#scales) {
+      this.#times = this.#readings.from(this.#readyAt);
+      this.#average = loadAverageFrom(this.#times, this.#readyAt);
+      this.#nextReadingAt = this.#times.at(this.#average.reading + 1);
+    }
     this.#outcome.starts += 1;
     this.#observer?.started(arrival, this.#readyAt);
   }
@@ -229,12 +228,13 @@ class ScalingReplay {
 
   /** Counts the readings before `until` (exclusive), up to the first one that resizes; returns its instant. */
   #readUntil(until: SimTime): SimTime | undefined {
-    const readings = Math.ceil((until - this.#nextReadingAt) / READING_INTERVAL_MS);
+    const readings = this.#times.lastBefore(until) - this.#average.reading;
     const first = this.#average.readingsUntilOther(this.#sizeCu, this.#load, readings, this.#goalFor);
     const counted = first ?? readings;
     this.#average.count(this.#load, counted);
-    this.#nextReadingAt += counted * READING_INTERVAL_MS;
-    return first === undefined ? undefined : this.#nextReadingAt - READING_INTERVAL_MS;
+    const { reading } = this.#average;
+    this.#nextReadingAt = this.#times.at(reading + 1);
+    return first === undefined ? undefined : this.#times.at(reading);
   }
 
   /** The share of their speed at which the running requests progress; 1 also if nothing runs. */
@@ -246,7 +246,7 @@ class ScalingReplay {
   #nextEndAt(): SimTime {
     const { size, firstAt } = this.#running;
     if (size === 0) return Number.POSITIVE_INFINITY;
-    const speed = this.#speed;
+    const speed = this.#progressMs === undefined ? this.#speed : 1;
     const at =
       speed === 1 ? firstAt + this.#lagMs : this.#now + (firstAt - (this.#now - this.#lagMs)) / speed;
     return Math.max(this.#now, Math.ceil(at - ROUNDING_MS));
@@ -259,8 +259,9 @@ class ScalingReplay {
     outcome.activeMs += elapsed;
     const speed = this.#speed;
     if (outcome.days !== undefined) addScalingTime(outcome.days, this.#now, to, this.#sizeCu, speed < 1);
-    if (speed < 1) {
-      outcome.throttledMs += elapsed;
+    this.#observedMs += elapsed * speed;
+    if (speed < 1) outcome.throttledMs += elapsed;
+    if (speed < 1 && this.#progressMs === undefined) {
       this.#servedAt ??= this.#requests.at.slice();
       this.#lagMs += elapsed * (1 - speed);
     }
@@ -274,12 +275,19 @@ class ScalingReplay {
       const index = this.#running.take();
       this.#load -= this.#loadOf(index);
       this.#observer?.ended(index, this.#now);
-      if (this.#servedAt !== undefined)
+      if (this.#progressMs !== undefined) this.#endObserved(index, this.#progressMs);
+      else if (this.#servedAt !== undefined)
         this.#outcome.addedWaits.add(
-          this.#now - (this.#servedAt[index] as number) - (durationMs[index] as number),
+          Math.round(this.#now - (this.#servedAt[index] as number) - (durationMs[index] as number)),
         );
     }
     if (this.#running.size === 0) this.#idleSince = this.#now;
+  }
+
+  #endObserved(index: number, progressMs: Float64Array): void {
+    progressMs[index] = Math.round((progressMs[index] as number) + this.#observedMs);
+    const lengthenedMs = (this.#requests.durationMs[index] as number) - (progressMs[index] as number);
+    this.#outcome.addedWaits.add(Math.round(lengthenedMs));
   }
 }
 

@@ -1,4 +1,4 @@
-import { MIX_FACTOR, mix } from "../../units/draws.ts";
+import { MIX_FACTOR, mix } from "../../../kernel/mixed-word.ts";
 
 /**
  * Numbers of distinct blocks used between two uses of the same block. A cache with more blocks than that

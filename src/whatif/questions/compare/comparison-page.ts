@@ -1,7 +1,7 @@
 import { DAY } from "../../../kernel/time.ts";
 import { tooLittleReasons } from "../../choice/decision.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
-import { sizeAndPriceText } from "../../input/question-summary.ts";
+import { meteredText, sizeAndPriceText } from "../../input/question-summary.ts";
 import type { ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import {
@@ -80,6 +80,7 @@ function comparisonAnswerText(comparison: Comparison, best: ComparedPolicy): str
       ? "± is half the width of a 95 % interval, for these computes on other days."
       : `No intervals over days: ${comparison.no_margins}.`,
     ...unusedResumesText(comparison),
+    ...meteredLines(comparison),
   ];
 }
 
@@ -88,6 +89,11 @@ function otherPlanLines({ policies, question }: Comparison): string[] {
   return names.length === 0
     ? []
     : [`Not on plan ${question.plan} (--plan), and not recommended: ${names.join(", ")}.`];
+}
+
+function meteredLines({ policies: [current], question }: Comparison): string[] {
+  const text = current && meteredText(figure(current, "cu_hours").value, question);
+  return text === undefined ? [] : [text];
 }
 
 /** Without a resume, a policy that resumes only shows its delays. */

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
-import { type DurationMs, SECOND } from "../../../kernel/time.ts";
+import { type DurationMs, HOUR, SECOND } from "../../../kernel/time.ts";
 import { type Costs, weightedCostMs } from "../../gap-curve/costs.ts";
 import type { CurvePoint, SuspendDelay } from "../../gap-curve/curve.ts";
 import type { ComputeReading, CurveReading } from "../../gap-curve/curve-reading.ts";
@@ -44,15 +44,17 @@ export type ComputeSummary = {
  */
 export function computeSummaries(
   { computes, longGaps }: CurveReading,
-  { costs, startMs, curve }: FleetCurve,
+  fleet: FleetCurve,
   { shrunk, withinWait, maxWaitMs, margins }: ComputeDelays,
 ): { readonly computes?: readonly ComputeSummary[]; readonly compute_wait_limit?: ComputeWaitLimit } {
   if (computes.length === 0) return {};
+  const { costs, startMs, curve } = fleet;
   const summaries = computes.map((reading) =>
     computeSummary(reading, costs, {
       periodMs: curve.periodMs,
       startMs,
       longGaps,
+      scaledCuMs: (delay) => fleet.scaledCuMs(reading.number, delay),
       shrunkDelay: shrunk?.[reading.number],
       withinWait: withinWait?.get(reading.number),
     }),
@@ -87,7 +89,7 @@ function computeSummary(
     clairvoyant: bound,
   }: ComputeReading,
   fleetCosts: Costs,
-  { periodMs, startMs, longGaps, shrunkDelay, withinWait }: ComputeContext,
+  { periodMs, startMs, longGaps, scaledCuMs, shrunkDelay, withinWait }: ComputeContext,
 ): ComputeSummary {
   const costs = { ...fleetCosts, cu, coldStartS };
   // Without the gaps, one request waits for each start.
@@ -95,8 +97,15 @@ function computeSummary(
     longGaps === undefined || (delay !== "never" && delay < SHORTEST_DELAY_S)
       ? {}
       : { waitMs: waitMsAt(longGaps, number, delay) };
-  const figures = (point: CurvePoint, waits = waitsAt(point.delay)) =>
-    pointFigures(point, costs, { periodMs, startMs, arrivals, firstStarts: 1, ...waits });
+  const figures = (point: CurvePoint, waits = waitsAt(point.delay)) => {
+    const own = pointFigures(point, costs, { periodMs, startMs, arrivals, firstStarts: 1, ...waits });
+    const scaledCuHours = scaledCuMs(point.delay) / HOUR;
+    return {
+      ...own,
+      cu_hours: own.cu_hours + scaledCuHours,
+      cost: own.cost + scaledCuHours * costs.pricePerCuHour,
+    };
+  };
   const weightedCost = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) =>
     weightedCostMs(point, costs.coldStartS) / SECOND;
   return {
@@ -121,6 +130,8 @@ type ComputeContext = {
   /** Mean length of a start. */
   readonly startMs: number;
   readonly longGaps: LongGaps | undefined;
+  /** CU time above its smallest size. */
+  readonly scaledCuMs: (delay: SuspendDelay) => number;
   readonly shrunkDelay: SuspendDelay | undefined;
   /** See `DelaysWithinWait`; undefined without a limit. */
   readonly withinWait?: SuspendDelay | null | undefined;

@@ -30,6 +30,7 @@ import { changeSummary } from "../../units/traffic-change.ts";
 import { computeSummaries } from "./compute-summary.ts";
 import { type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
 import { curveLimits } from "./curve-limits.ts";
+import { scaledTimeOf, sizeSensitivity, withScaledCells } from "./curve-scaling.ts";
 import type { CurveConstraints, CurveSummary } from "./curve-summary.ts";
 import { DelayReplays, runToEnd } from "./delay-replays.ts";
 import { FleetCurve } from "./fleet-curve.ts";
@@ -54,12 +55,14 @@ export class CurveAnswer {
   #withinWait: DelaysWithinWait | undefined;
   #periodic: readonly PeriodicSource[] | undefined;
 
-  constructor(traffic: Traffic, reading: CurveReading, question: Question, random: Random) {
+  constructor(traffic: Traffic, gaps: CurveReading, question: Question, random: Random) {
+    const scaled = scaledTimeOf(traffic, gaps, question, random);
+    const reading = withScaledCells(gaps, scaled);
     this.#traffic = traffic;
     this.#reading = reading;
     this.#question = question;
     this.#random = random;
-    this.#fleet = new FleetCurve(reading, question);
+    this.#fleet = new FleetCurve(reading, question, scaled);
     const coldStarts = (delay: DelayChoice) => this.pointAt(delay).coldStarts;
     this.#replays = new DelayReplays(traffic, question, random, this.curve, coldStarts);
     this.#statistics = new DayStatistics({
@@ -183,6 +186,13 @@ export class CurveAnswer {
         trafficChange: traffic_change,
       }),
       traffic_change,
+      size_sensitivity: sizeSensitivity(
+        this.#traffic,
+        this.#reading,
+        this.#question,
+        this.#random,
+        this.#fleet,
+      ),
       held_out: heldOut,
       saving: this.#fleet.savingOf(current),
       clairvoyant: foresightFigures(this.#fleet, best.delay, margins),

@@ -31,6 +31,7 @@ import { computeLimitLines, computeTables } from "./compute-page.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { CurveSummary, DelayFigures } from "./curve-summary.ts";
 import { paretoLines, paretoTable } from "./pareto-page.ts";
+import { sizeLines } from "./size-lines.ts";
 
 export function curvePage(summary: CurveSummary): ReportPage {
   return {
@@ -101,6 +102,7 @@ function curveAnswerText(summary: CurveSummary): string[] {
     ...heldOutLines(held_out),
     ...computeLimitLines(summary),
     foresightLine(summary),
+    ...sizeLines(summary),
     ...clientsText(summary),
   ];
 }

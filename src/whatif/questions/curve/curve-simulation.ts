@@ -4,6 +4,7 @@ import type { ClientForm } from "../../coupled/client-forms.ts";
 import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 import { loadArrivals } from "../../coupled/load-all.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
+import { meanSizes } from "../../input/mean-sizes.ts";
 import { fleetSetting, type Question } from "../../input/question.ts";
 import { type ChosenPoint, type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
@@ -39,6 +40,7 @@ export function* simulateDelays(
     const outcome = simulateCoupled({
       period,
       ...fleetSetting(question, delay, [...traffic.computes.keys()]),
+      cu: meanSizes(question, delay, [...traffic.computes.keys()], arrivals, period, random),
       arrivals,
       clients: used.flatMap((compute) => clients.map((client) => client.create(compute))),
       latency,

@@ -10,6 +10,7 @@ import type { TrafficSummary } from "../../trace/traffic-summary.ts";
 import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import type { ComputeSummary } from "./compute-summary.ts";
 import type { ComputeWaitLimit } from "./compute-wait-limits.ts";
+import type { SizeSensitivity } from "./curve-scaling.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { Saving } from "./fleet-curve.ts";
 import type { ParetoSummary } from "./pareto-summary.ts";
@@ -24,6 +25,8 @@ export type CurveSummary = {
   /** The delay with the lowest weighted cost. */
   readonly best: PointFigures;
   readonly decision: DecisionSummary;
+  /** Absent if no compute scales. */
+  readonly size_sensitivity?: SizeSensitivity;
   /** How the number of requests changes within the traffic; null if it stays as it is. */
   readonly traffic_change: TrafficChangeSummary | null;
   /** What delays that are chosen on some days save on later days. */

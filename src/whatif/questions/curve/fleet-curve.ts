@@ -2,11 +2,19 @@ import { DAY, type DurationMs } from "../../../kernel/time.ts";
 import { bestOf, type Objective } from "../../choice/decision.ts";
 import { stretched } from "../../choice/robust-delay.ts";
 import { billOf, type Costs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
-import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "../../gap-curve/curve.ts";
+import {
+  type Curve,
+  clairvoyantBound,
+  curveOf,
+  type DelayChoice,
+  pointAt,
+  type SuspendDelay,
+} from "../../gap-curve/curve.ts";
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
 import { ALL_DELAYS, type SettableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
-import type { Question } from "../../input/question.ts";
+import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type ChosenPoint, type PointFigures, pointFigures, withoutDelay } from "../../replay/figures.ts";
+import type { FleetScaledTime } from "../../replay/scaled-time.ts";
 import { monthBaseMs } from "../../trace/month-base.ts";
 import { meanLatencyMs } from "../../units/mean-latency.ts";
 
@@ -32,12 +40,19 @@ export class FleetCurve {
   readonly startMs: DurationMs;
   readonly #reading: CurveReading;
   readonly #cuWeighted: Curve | undefined;
+  readonly #scaled: FleetScaledTime | undefined;
+  readonly #ownScaledCuMs: number;
 
-  constructor(reading: CurveReading, question: Question) {
+  /** `scaled`: of the computes that scale, if any does. */
+  constructor(reading: CurveReading, question: Question, scaled: FleetScaledTime | undefined) {
     this.#reading = reading;
+    this.#scaled = scaled;
+    this.#ownScaledCuMs = scaled === undefined ? 0 : ownScaledCuMs(scaled, question);
     this.curve = curveOf(reading.gaps);
     this.#cuWeighted = reading.cuWeighted === undefined ? undefined : curveOf(reading.cuWeighted);
     this.settable = question.settable;
+    if (this.#cuWeighted !== undefined && scaled !== undefined)
+      this.#cuWeighted = withScaledTime(this.#cuWeighted, scaled);
     this.startMs = meanLatencyMs(question.latency);
     this.costs = { ...question.costs, coldStartS: startWorthS(question.costs, reading.gaps) };
     this.objective = { curve: this.#objectiveCurve(), worthS: this.costs.coldStartS };
@@ -58,7 +73,13 @@ export class FleetCurve {
     }
     const { own } = this.#reading;
     if (own === undefined) throw new Error("the computes have no delays of their own");
-    return { delay, ...own, coldStartsPerDay: (own.coldStarts * DAY) / this.curve.periodMs };
+    const cuMs = own.cuMs + this.#ownScaledCuMs;
+    return { delay, ...own, cuMs, coldStartsPerDay: (own.coldStarts * DAY) / this.curve.periodMs };
+  }
+
+  /** CU time above the smallest size of a compute; 0 if it does not scale. */
+  scaledCuMs(compute: number, delay: SuspendDelay): number {
+    return this.#scaled?.computes.get(compute)?.at(delay) ?? 0;
   }
 
   /** One start of mean length for each arrival at a suspended compute. */
@@ -100,10 +121,12 @@ export class FleetCurve {
     const { gaps, cuWeighted, bound } = this.#reading;
     if (bound !== undefined) {
       const coldStartsPerDay = (bound.coldStarts * DAY) / this.curve.periodMs;
-      return withoutDelay(this.figures({ ...bound, coldStartsPerDay, delay: 0 }));
+      const cuMs = bound.cuMs + (this.#scaled?.fleet.busyCuMs ?? 0);
+      return withoutDelay(this.figures({ ...bound, cuMs, coldStartsPerDay, delay: 0 }));
     }
     const weighted = cuWeighted === undefined ? undefined : clairvoyantBound(cuWeighted, coldStartS);
-    const sized = { cuMs: weighted?.activeMs, cuColdStarts: weighted?.coldStarts };
+    const cuMs = weighted && weighted.activeMs + (this.#scaled?.fleet.busyCuMs ?? 0);
+    const sized = { cuMs, cuColdStarts: weighted?.coldStarts };
     return withoutDelay(this.figures({ ...clairvoyantBound(gaps, coldStartS), ...sized, delay: 0 }));
   }
 
@@ -113,4 +136,21 @@ export class FleetCurve {
     if (this.#cuWeighted === undefined) return this.curve;
     return this.costs.dollars === undefined ? this.#cuWeighted : { ...this.#cuWeighted, coldStarts };
   }
+}
+
+/** A curve of CU time with what computes have above their smallest size. */
+function withScaledTime(curve: Curve, { fleet }: FleetScaledTime): Curve {
+  return {
+    ...curve,
+    activeMs: curve.activeMs.map((cuMs, delay) => cuMs + fleet.at(delay)),
+    neverActiveMs: curve.neverActiveMs + fleet.at("never"),
+    busyMs: curve.busyMs + fleet.busyCuMs,
+  };
+}
+
+function ownScaledCuMs({ computes }: FleetScaledTime, question: Question): number {
+  let cuMs = 0;
+  for (const [number, scaled] of computes)
+    cuMs += scaled.at(effectiveDelay(question, question.currentDelay, number));
+  return cuMs;
 }

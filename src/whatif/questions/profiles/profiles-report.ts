@@ -6,12 +6,13 @@ import { type Costs, sizeOf, startWorth } from "../../gap-curve/costs.ts";
 import { type Curve, curveOf, type DelayChoice, type SuspendDelay } from "../../gap-curve/curve.ts";
 import { bestDelay } from "../../gap-curve/optimum.ts";
 import { type DrawnOutcome, OutcomeMargins } from "../../held-out/outcome-margins.ts";
-import { commonValue, delaysUnder, effectiveCu, type WorldDefaults } from "../../input/question.ts";
+import { commonValue, DEFAULTS, delaysUnder, effectiveCu, type WorldDefaults } from "../../input/question.ts";
 import { latencyText, sizeSentence } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay } from "../../replay/replay-outcome.ts";
+import { loadSizesOf, type ScalingComputes } from "../../sizes/scaling-computes.ts";
 import { GapReader } from "../../trace/gaps.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
@@ -155,6 +156,7 @@ class ProfileRun {
   /** By compute, if they come from a world. */
   readonly #ownDelays: readonly SuspendDelay[] | undefined;
   readonly #deletedAt: WorldDefaults["deletedAt"] | undefined;
+  readonly #scaling: ScalingComputes | undefined;
   readonly #latency: StartLatency;
   readonly #replay: FixedReplay;
   readonly #random: Random;
@@ -175,6 +177,8 @@ class ProfileRun {
     this.#costs = { cu: effectiveCu(cu, world), coldStartS, pricePerCuHour: this.#price.pricePerCuHour };
     this.#ownDelays = delay === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
     this.#deletedAt = world?.deletedAt;
+    if (cu === undefined && world?.scaling !== undefined)
+      this.#scaling = { ...world.scaling, ramGbPerCu: profile.ramGbPerCu, cpuShare: DEFAULTS.cpuShare };
     this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (commonValue(this.#ownDelays) ?? "own"));
     this.#latency = profile.durations.start_compute;
     this.#replay = new FixedReplay(
@@ -194,6 +198,7 @@ class ProfileRun {
       delay: this.#ownDelays?.[number],
       deletedAt: this.#deletedAt?.[number],
       startWorth: startWorth(this.#costs, cu),
+      sizes: loadSizesOf(this.#scaling, number, this.#random),
     };
     this.#replay.begin(new StartLatencies(this.#latency, this.#random, number), own);
     this.#replay.add(arrivals);

@@ -4,6 +4,7 @@ import { type ComputeArrivals, collectParts, type Period } from "../../../traffi
 import { checkPeriodLength, MAX_ARRIVALS } from "../../coupled/load-all.ts";
 import { sizeOf } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
+import { meanSizes } from "../../input/mean-sizes.ts";
 import { fleetSetting, type Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
@@ -159,7 +160,7 @@ function replicationRun(
   let recorded: QuotaMonthOutcome[] | undefined;
   let profile: UseProfile | undefined;
   let outlook: UseOutlook | undefined;
-  const mostCu = project.computes.reduce((sum, compute) => sum + sizeOf(question.costs, compute), 0);
+  const mostCu = project.computes.reduce((sum, compute) => sum + largestSizeOf(question, compute), 0);
   const quotaCuHours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
   return (random) => {
     recorded ??= simulated(random);
@@ -193,6 +194,7 @@ function simulateProject(
   const fleet = {
     period,
     ...fleetSetting(question, delay, computes),
+    cu: meanSizes(question, delay, computes, arrivals, period, random),
     arrivals,
     clients: [],
     latency: question.latency,
@@ -200,6 +202,10 @@ function simulateProject(
     random,
   };
   return quotaMonths(fleet, computeSeconds);
+}
+
+function largestSizeOf({ scaling, costs }: Question, compute: number): number {
+  return scaling?.ranges[compute]?.maxCu ?? sizeOf(costs, compute);
 }
 
 function reportedMonth(recorded: Period, horizon: Period): MonthPeriod | undefined {

@@ -6,6 +6,7 @@ import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcome } from "../../replay/replay-outcome.ts";
+import { loadSizesOf } from "../../sizes/scaling-computes.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 
 const SLOT_MS = 5 * MINUTE;
@@ -80,28 +81,24 @@ export function useProfile(
       const cu = sizeOf(question.costs, compute);
       const deletedAt = question.deletedAt?.[compute];
       const { endAt } = untilDeleted(period, deletedAt);
-      let readyAt = Number.POSITIVE_INFINITY;
-      const addUntil = (to: SimTime) => {
-        for (let at = readyAt; at < to; ) {
-          const slot = slotOf(at);
-          const until = Math.min(to, period.startAt + (slot + 1) * SLOT_MS);
-          cuMs[slot] = (cuMs[slot] as number) + (until - at) * cu;
-          at = until;
-        }
-        readyAt = Number.POSITIVE_INFINITY;
-      };
       const observer = {
-        started: (_: SimTime, startReadyAt: SimTime) => {
-          readyAt = startReadyAt;
+        started: () => {},
+        suspended: () => {},
+        sized: (from: SimTime, to: SimTime, sizeCu: number) => {
+          for (let at = from; at < Math.min(to, endAt); ) {
+            const slot = slotOf(at);
+            const until = Math.min(to, endAt, period.startAt + (slot + 1) * SLOT_MS);
+            cuMs[slot] = (cuMs[slot] as number) + (until - at) * sizeCu;
+            at = until;
+          }
         },
-        suspended: addUntil,
       };
       const ownDelay = effectiveDelay(question, delay, compute);
       const replay = new FixedReplay(period, ownDelay, emptyOutcome(period), observer);
-      replay.begin(new StartLatencies(question.latency, random, index), { deletedAt });
+      const sizes = loadSizesOf(question.scaling, compute, random);
+      replay.begin(new StartLatencies(question.latency, random, index), { cu, deletedAt, sizes });
       replay.add(own);
       replay.end();
-      addUntil(endAt);
     }
   });
 }

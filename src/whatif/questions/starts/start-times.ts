@@ -1,6 +1,6 @@
 import { type DurationMs, MINUTE, type SimTime } from "../../../kernel/time.ts";
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
-import { DepartureQueue } from "../capacity/departure-queue.ts";
+import { DepartureQueue } from "../../sizes/departure-queue.ts";
 
 const INITIAL_LENGTH = 1_024;
 

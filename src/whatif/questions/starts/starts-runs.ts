@@ -5,9 +5,11 @@ import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 import type { StartLimits } from "../../coupled/start-limiter.ts";
 import { sizeOf, startWorth } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
+import { meanSizes } from "../../input/mean-sizes.ts";
 import { effectiveDelay, fleetSetting, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import { loadSizesOf } from "../../sizes/scaling-computes.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { StartLatencies, type StartLatency } from "../../units/start-latency.ts";
 import { StartTimes } from "./start-times.ts";
@@ -53,6 +55,7 @@ export function* replayUnlimited(
       startWorth: startWorth(question.costs, cu),
       delay: effectiveDelay(question, delay, number),
       deletedAt: question.deletedAt?.[number],
+      sizes: loadSizesOf(question.scaling, number, random),
     };
     replay.begin(new StartLatencies(question.latency, random, number), setting);
     replay.add(own);
@@ -74,6 +77,7 @@ export function simulateLimited(
   const fleet = {
     period,
     ...fleetSetting(question, delay, [...computes.keys()]),
+    cu: meanSizes(question, delay, [...computes.keys()], arrivals, period, random),
     arrivals,
     clients: [],
     latency: question.latency,

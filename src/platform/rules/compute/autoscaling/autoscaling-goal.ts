@@ -1,9 +1,5 @@
-import { type DurationMs, SECOND } from "../../../../kernel/time.ts";
 import type { Profile } from "../../../catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../catalog/sizes.ts";
-
-/** D: the agent reads the metrics of a compute this often. A: the first time this long after its start. */
-export const READING_INTERVAL_MS: DurationMs = 5 * SECOND;
 
 /** D: a compute scales in steps of this size. One CU has one vCPU (R), so a step has a quarter of one. */
 const STEP_CU = 0.25;

@@ -6,8 +6,9 @@ import type { ActivePhase, Compute, LoadReading, RunningLoad, ScalingState } fro
 import type { Context } from "../../../model/context.ts";
 import type { Event } from "../../../model/events.ts";
 import { LoadAverage, loadUnits, NO_LOAD } from "../../../model/load-average.ts";
+import { LoadReadingTimes } from "../../../model/load-reading-times.ts";
 import type { SpanEvent } from "../../../model/span.ts";
-import { goalSizeCu, READING_INTERVAL_MS } from "./autoscaling-goal.ts";
+import { goalSizeCu } from "./autoscaling-goal.ts";
 import { readingsRescaleAt, sizeForReadings } from "./load-readings.ts";
 
 // The size of a live compute follows the goal of its last reading. Loads are known from the activity that
@@ -24,11 +25,17 @@ export function scales({ minCu, maxCu }: SizeRange): boolean {
 }
 
 /** A compute that starts at `startedAt` with these loads running. */
-export function startScaling(startedAt: SimTime, running: readonly RunningLoad[]): ScalingState {
+export function startScaling(
+  startedAt: SimTime,
+  running: readonly RunningLoad[],
+  readingSeed: number | undefined,
+): ScalingState {
+  const times = new LoadReadingTimes(startedAt, readingSeed);
   return {
     average: NO_LOAD,
-    running: running.filter((load) => isRead(load, startedAt, 0)),
+    running: running.filter((load) => isRead(load, times, 0)),
     resizedAt: startedAt,
+    ...(readingSeed === undefined ? {} : { readingSeed }),
   };
 }
 
@@ -39,9 +46,10 @@ export function addLoad(
   load: RunningLoad,
   at: SimTime,
 ): ScalingState {
-  if (!isRead(load, startedAt, lastReadingBefore(startedAt, at))) return scaling;
-  const { average, running, resizedAt } = readUntil(startedAt, scaling, at);
-  return { average, running: [...running, load], resizedAt };
+  const times = timesOf(startedAt, scaling);
+  if (!isRead(load, times, times.lastBefore(at))) return scaling;
+  const read = readUntil(times, scaling, at);
+  return { ...read, running: [...read.running, load] };
 }
 
 /** Ends loads at `at`: those of a connection, or all. */
@@ -53,8 +61,8 @@ export function endLoads(
 ): ScalingState {
   const isEnded = (load: RunningLoad) => connectionId === undefined || load.connectionId === connectionId;
   if (!scaling.running.some(isEnded)) return scaling;
-  const { average, running, resizedAt } = readUntil(startedAt, scaling, at);
-  return { average, running: running.filter((load) => !isEnded(load)), resizedAt };
+  const read = readUntil(timesOf(startedAt, scaling), scaling, at);
+  return { ...read, running: read.running.filter((load) => !isEnded(load)) };
 }
 
 /**
@@ -115,42 +123,48 @@ function nextResize(
   scaling: ScalingState,
   profile: Profile,
 ): { readonly at: SimTime; readonly sizeCu: number } | undefined {
+  const times = timesOf(startedAt, scaling);
   const average = new LoadAverage(scaling.average);
   const goalFor = (load1: number) => goalSizeCu({ load1 }, range, profile);
-  const seen = lastReadingBefore(startedAt, scaling.resizedAt);
-  for (const { load, last } of loadsByReading(startedAt, average.reading, scaling.running)) {
+  const seen = times.lastBefore(scaling.resizedAt);
+  for (const { load, last } of loadsByReading(times, average.reading, scaling.running)) {
     if (average.reading < seen) average.count(load, Math.min(seen, last) - average.reading);
     const readings = average.readingsUntilOther(sizeCu, load, last - average.reading, goalFor);
-    if (readings !== undefined) {
-      const at = startedAt + (average.reading + readings) * READING_INTERVAL_MS;
-      return { at, sizeCu: goalFor(average.load1After(load, readings)) };
-    }
+    if (readings !== undefined)
+      return {
+        at: times.at(average.reading + readings),
+        sizeCu: goalFor(average.load1After(load, readings)),
+      };
     average.count(load, last - average.reading);
   }
   return undefined;
 }
 
+function timesOf(startedAt: SimTime, { readingSeed }: ScalingState): LoadReadingTimes {
+  return new LoadReadingTimes(startedAt, readingSeed);
+}
+
 /** Counts the readings before `at` (exclusive), and drops loads that no later reading sees. */
-function readUntil(startedAt: SimTime, scaling: ScalingState, at: SimTime): ScalingState {
+function readUntil(times: LoadReadingTimes, scaling: ScalingState, at: SimTime): ScalingState {
   const average = new LoadAverage(scaling.average);
-  const seen = lastReadingBefore(startedAt, at);
-  for (const { load, last } of loadsByReading(startedAt, average.reading, scaling.running)) {
+  const seen = times.lastBefore(at);
+  for (const { load, last } of loadsByReading(times, average.reading, scaling.running)) {
     if (average.reading >= seen) break;
     average.count(load, Math.min(seen, last) - average.reading);
   }
   return {
+    ...scaling,
     average: average.state,
-    running: scaling.running.filter((load) => isRead(load, startedAt, seen)),
-    resizedAt: scaling.resizedAt,
+    running: scaling.running.filter((load) => isRead(load, times, seen)),
   };
 }
 
 /** What the readings after number `after` see, up to number `last` (inclusive) each; finally no load. */
-function* loadsByReading(startedAt: SimTime, after: number, running: readonly RunningLoad[]) {
+function* loadsByReading(times: LoadReadingTimes, after: number, running: readonly RunningLoad[]) {
   let load = running.reduce((sum, own) => sum + own.load, 0);
   let reading = after;
   for (const own of running.toSorted((a, b) => a.until - b.until)) {
-    const last = lastReadingBefore(startedAt, own.until);
+    const last = times.lastBefore(own.until);
     if (last > reading) yield { load, last };
     reading = Math.max(reading, last);
     load -= own.load;
@@ -159,11 +173,6 @@ function* loadsByReading(startedAt: SimTime, after: number, running: readonly Ru
 }
 
 /** Whether a reading after number `after` sees the load, which ends before the reading at its end. */
-function isRead({ load, until }: RunningLoad, startedAt: SimTime, after: number): boolean {
-  return load > 0 && lastReadingBefore(startedAt, until) > Math.max(0, after);
-}
-
-/** The number of the last reading before `at` (exclusive); reading 0 is the start. */
-function lastReadingBefore(startedAt: SimTime, at: SimTime): number {
-  return Math.ceil((at - startedAt) / READING_INTERVAL_MS) - 1;
+function isRead({ load, until }: RunningLoad, times: LoadReadingTimes, after: number): boolean {
+  return load > 0 && times.lastBefore(until) > after;
 }
