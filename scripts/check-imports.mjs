@@ -47,7 +47,7 @@ const ROOMS = {
   },
   "platform-api": {
     rooms: ["input-limits", "http", "worlds", "simulation", "platform"],
-    packages: ["hono", "zod", "@neondatabase/api-client"],
+    packages: ["hono", "zod", "cron-parser", "@neondatabase/api-client"],
     node: true,
   },
   "control-api": {
@@ -94,6 +94,7 @@ const INTERFACES = {
     "delete-rows.ts",
     "extension.ts",
     "log-position.ts",
+    "read-schema.ts",
   ],
   control: ["document/answers.ts"],
 };

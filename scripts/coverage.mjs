@@ -44,14 +44,18 @@ const directory = mkdtempSync(join("node_modules", ".coverage-"));
 try {
   const outfile = join(directory, "coverage.mjs");
   await build({
-    entryPoints: ["src/platform-api/coverage.ts"],
+    stdin: {
+      contents: `export { coverage } from "./coverage.ts"; export { REASONS } from "./coverage/refusal-reasons.ts";`,
+      resolveDir: "src/platform-api",
+      loader: "ts",
+    },
     bundle: true,
     packages: "external",
     platform: "node",
     format: "esm",
     outfile,
   });
-  const { coverage } = await import(pathToFileURL(outfile).href);
+  const { coverage, REASONS } = await import(pathToFileURL(outfile).href);
   const { imitated, recorded, refused, operations: rows, client_operations: clientRows } = coverage();
   const row = (operation) => {
     const { operation_id, method, path, coverage: level } = operation;
@@ -72,7 +76,18 @@ running server returns the operations and their coverage from \`GET /_sim/covera
 | \`recorded\` | Input is validated, stored, returned and deleted, as described in [services of branches](platform-api.md#services-of-branches). Nothing acts on it | ${recorded} |
 | \`refused\` | Answers 501 \`NOT_IMITATED\` | ${refused} |
 
+The Data API is behind its records: its settings and its address are stored and returned, and no server answers at
+that address. To read and write rows, use Postgres, or SQL over HTTP.
+
 Creating a branch with \`branch.archived\` is \`imitated\`, but the field itself is only recorded.
+
+## What is refused
+
+| Operation | Reason |
+|---|---|
+${Object.entries(REASONS)
+  .map(([id, reason]) => `| ${id} | ${reason} |`)
+  .join("\n")}
 
 ## Operations of the document
 

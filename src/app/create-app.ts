@@ -16,6 +16,7 @@ import {
 import { closeIfUnread } from "../http/unread-body.ts";
 import type { Places } from "../input-limits/limited-places.ts";
 import type { FindWritten } from "../platform/model/data-description.ts";
+import type { ReadSchema } from "../platform/model/database-schema.ts";
 import { createApi } from "../platform-api/app.ts";
 import { KNOWN_OPERATIONS } from "../platform-api/coverage/client-operations.ts";
 import { coverage } from "../platform-api/coverage.ts";
@@ -24,6 +25,7 @@ import { RateLimiter } from "../platform-api/http/rate-limit.ts";
 import { redactedPath } from "../platform-api/http/request-journal.ts";
 import type { ApiOptions } from "../platform-api/http/route-handlers.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
+import { transferRoute } from "../platform-api/storage/transfers.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
@@ -53,6 +55,7 @@ export type AppOptions = {
   readonly dataUsage?: ControlOptions["dataUsage"];
   readonly describeBranchData?: ControlOptions["describeBranchData"];
   readonly findWritten?: FindWritten | undefined;
+  readonly readSchema?: ReadSchema | undefined;
   readonly runStatement?: ControlOptions["runStatement"];
   readonly recordScenario?: ControlOptions["recordScenario"];
   readonly run?: ControlOptions["run"];
@@ -128,6 +131,7 @@ function createSurfaces(
       context.header("Standin-Cell", cell);
     });
   app.route(`${base}/api/v2`, api);
+  app.route(`${base}/`, transferRoute(worldOf, onBug));
   app.route(`${base}/`, sqlRoute(runSql, shared.sqlPlaces));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
@@ -141,7 +145,7 @@ function createSurfaces(
 }
 
 function apiOptions(
-  { rateLimit, postgres, findWritten, dataProblem, tracing, onBug }: AppOptions,
+  { rateLimit, postgres, findWritten, readSchema, dataProblem, tracing, onBug }: AppOptions,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: SharedByWorlds,
 ): ApiOptions {
@@ -152,6 +156,7 @@ function apiOptions(
     countUnauthorized,
     postgres,
     findWritten,
+    readSchema,
     dataProblem,
     onBug,
   };

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import type { RunStatement } from "../control-api/http/sql-fields.ts";
 import { messageOf } from "../kernel/message-of.ts";
 import type { DescribeBranchData, FindWritten } from "../platform/model/data-description.ts";
+import type { ReadSchema } from "../platform/model/database-schema.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
@@ -28,6 +29,7 @@ export type InProcessPostgres = {
   readonly runStatement: RunStatement;
   readonly describeBranchData: DescribeBranchData;
   readonly findWritten: FindWritten;
+  readonly readSchema: ReadSchema;
   /** Serves a connection that is within a WebSocket. */
   readonly acceptStream: (stream: Duplex, origin: ClientOrigin) => void;
   /** The data of branches may be needed no more. It is removed soon. */
@@ -92,6 +94,7 @@ export async function openInProcessPostgres(
     runStatement: (world, statement, signal) => port.execute(world.name, statement, signal),
     describeBranchData: (row) => port.describeData(row),
     findWritten: port.findWritten,
+    readSchema: port.readSchema,
     acceptStream: (stream, origin) => port.accept(stream, origin),
     dataReleased: () => port.dataReleased(),
     dataUsage: () => port.dataUsage(),

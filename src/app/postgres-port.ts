@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BranchData } from "../platform/model/branch-data.ts";
 import type { DataDescription, FindWritten } from "../platform/model/data-description.ts";
+import type { ReadSchema } from "../platform/model/database-schema.ts";
 import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
 import { DataLimit, type DataUsage } from "../postgres/data/data-limit.ts";
 import { findWritten } from "../postgres/data/find-written.ts";
@@ -112,6 +113,12 @@ export class PostgresPort {
   readonly dataProblem = (): string | undefined => this.#limit.problem;
 
   readonly findWritten: FindWritten = (row, lsn, now) => findWritten(this.#volumes, row, lsn, now);
+
+  readonly readSchema: ReadSchema = async (world, request) => {
+    // Without engines, there is no data.
+    if (!this.runsEngines) return undefined;
+    return (await this.#loaded()).readSchema(world, request);
+  };
 
   /** What is stored of a branch's data; `undefined` if nothing is. */
   async describeData(row: BranchData): Promise<DataDescription | undefined> {

@@ -13,7 +13,7 @@ export type RequestBody = {
   readonly isRefused?: true;
 };
 
-export type BodyLimits = JsonLimits & {
+type ByteLimits = {
   readonly bytes: number;
   /** What is read of any body. */
   readonly smallBytes: number;
@@ -21,22 +21,53 @@ export type BodyLimits = JsonLimits & {
   readonly admit: () => Promise<boolean>;
 };
 
+export type BodyLimits = JsonLimits & ByteLimits;
+
 /** Reads a body up to its limits. Its JSON is counted meanwhile, not parsed. Throws if the body ends early. */
-export async function readLimitedBody({ req }: Context, limits: BodyLimits): Promise<RequestBody> {
-  const contentType = req.header("content-type");
+export async function readLimitedBody(context: Context, limits: BodyLimits): Promise<RequestBody> {
+  const contentType = context.req.header("content-type");
   const empty = { text: "", contentType, tooLarge: false };
+  const scanner = new JsonScanner(limits);
+  let excess: JsonExcess | undefined;
+  const read = await readLimitedBytes(context, limits, (bytes) => {
+    excess = scanner.scan(bytes);
+    return excess === undefined;
+  });
+  if (read.bytes !== undefined) return decode(read.bytes, contentType, excess);
+  if (excess !== undefined) return { ...empty, excess };
+  return {
+    ...empty,
+    tooLarge: read.refusal === "too large",
+    ...(read.refusal === "not admitted" ? { isRefused: true } : {}),
+  };
+}
+
+/** The bytes of a body, or why they were not read. */
+export type ReadBytes =
+  | { readonly bytes: Buffer; readonly refusal?: undefined }
+  | { readonly bytes?: undefined; readonly refusal: "too large" | "not admitted" | "stopped" };
+
+/**
+ * Reads a body up to its limits. `scan` sees each part; for a body that is not small, it stops the reading by
+ * `false`. Throws if the body ends early.
+ */
+export async function readLimitedBytes(
+  { req }: Context,
+  limits: ByteLimits,
+  scan: (bytes: Uint8Array) => boolean = () => true,
+): Promise<ReadBytes> {
   const declared = req.header("content-length");
   const length = declared === undefined ? undefined : Number(declared);
-  if (length !== undefined && length > limits.bytes) return { ...empty, tooLarge: true };
-  const scanner = new JsonScanner(limits);
+  if (length !== undefined && length > limits.bytes) return { refusal: "too large" };
   if (length !== undefined && length <= limits.smallBytes) {
     const bytes = Buffer.from(await req.arrayBuffer());
-    return decode(bytes, contentType, scanner.scan(bytes));
+    scan(bytes);
+    return { bytes };
   }
   let isAdmitted = false;
   if (length !== undefined) {
     isAdmitted = await limits.admit();
-    if (!isAdmitted) return { ...empty, isRefused: true };
+    if (!isAdmitted) return { refusal: "not admitted" };
   }
   const reader = req.raw.body?.getReader();
   const chunks: Uint8Array[] = [];
@@ -46,16 +77,15 @@ export async function readLimitedBody({ req }: Context, limits: BodyLimits): Pro
     if (chunk?.value === undefined) break;
     size += chunk.value.byteLength;
     // What follows stays in the socket: to cancel the stream would close the connection before the response.
-    if (size > limits.bytes) return { ...empty, tooLarge: true };
+    if (size > limits.bytes) return { refusal: "too large" };
     if (size > limits.smallBytes && !isAdmitted) {
       isAdmitted = await limits.admit();
-      if (!isAdmitted) return { ...empty, isRefused: true };
+      if (!isAdmitted) return { refusal: "not admitted" };
     }
-    const excess = scanner.scan(chunk.value);
-    if (excess !== undefined) return { ...empty, excess };
+    if (!scan(chunk.value)) return { refusal: "stopped" };
     chunks.push(chunk.value);
   }
-  return decode(Buffer.concat(chunks), contentType, undefined);
+  return { bytes: Buffer.concat(chunks) };
 }
 
 function decode(bytes: Buffer, contentType: string | undefined, excess: JsonExcess | undefined): RequestBody {

@@ -77,10 +77,10 @@ const EXCESSES = {
  * values together are limited.
  */
 export function parseJsonBody(
-  { text, contentType, tooLarge, isMalformed, excess, isRefused }: RequestBody,
+  { text, contentType, tooLarge: isTooLarge, isMalformed, excess, isRefused }: RequestBody,
   maxEntries: number = MAX.httpValues,
 ): unknown {
-  if (tooLarge) return fail(TOO_LARGE);
+  if (isTooLarge) return fail(tooLarge(MAX.httpBody));
   // Its key has become valid meanwhile.
   if (isRefused) return fail(badRequest("the request body was not read, because the API key was not valid"));
   if (isMalformed === true) return fail(badRequest("the request body is not valid UTF-8"));
@@ -187,12 +187,14 @@ export function respondWithError(
 }
 
 /** The rest of the body is not read, so the connection cannot be reused. */
-const TOO_LARGE: ErrorResponse = {
-  status: 413,
-  code: "PAYLOAD_TOO_LARGE",
-  message: `the request body must not exceed ${MAX.httpBody} bytes`,
-  headers: { Connection: "close" },
-};
+export function tooLarge(limitBytes: number): ErrorResponse {
+  return {
+    status: 413,
+    code: "PAYLOAD_TOO_LARGE",
+    message: `the request body must not exceed ${limitBytes} bytes`,
+    headers: { Connection: "close" },
+  };
+}
 
 /**
  * The query parameters. A repeated parameter is an error unless it is one of `lists`. For those, repeating

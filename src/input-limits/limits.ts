@@ -84,6 +84,24 @@ export const LIMITS = {
     what: "Request body",
     beyond: "413 `PAYLOAD_TOO_LARGE`",
   },
+  formBody: {
+    surface: "platform-api",
+    stage: "after login",
+    // A: the platform documents no limit of the code of a function.
+    value: 32 * MIB,
+    unit: "bytes",
+    what: "Form with the code of a function",
+    beyond: "413 `PAYLOAD_TOO_LARGE`",
+  },
+  storedObject: {
+    surface: "platform-api",
+    stage: "after login",
+    // C: public clients upload up to 100 MiB at once. Bytes are stored in the file of the world.
+    value: MIB,
+    unit: "bytes",
+    what: "Object that is uploaded to a bucket by a presigned URL. Its signature is checked before it is read",
+    beyond: "413 `PAYLOAD_TOO_LARGE`",
+  },
   issues: {
     surface: "http",
     stage: "always",

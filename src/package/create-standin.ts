@@ -95,6 +95,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       dataProblem: postgres?.dataProblem,
       describeBranchData: postgres?.describeBranchData,
       findWritten: postgres?.findWritten,
+      readSchema: postgres?.readSchema,
       onBug: (error) => bugs.push(error),
     });
     const fetchInProcess = async (request: Request): Promise<Response> => {

@@ -7,7 +7,6 @@ import { type ApiOptions, RouteHandlers } from "./http/route-handlers.ts";
 import { recordedRoutes } from "./recorded/recorded-routes.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
-import { branchFunctionRoutes } from "./routes/branch-functions.ts";
 import { branchRestoreRoutes } from "./routes/branch-restore.ts";
 import { branchSchemaRoutes } from "./routes/branch-schema.ts";
 import { snapshotRoutes } from "./routes/branch-snapshots.ts";
@@ -25,6 +24,7 @@ import { projectRoutes } from "./routes/projects.ts";
 import { roleRoutes } from "./routes/roles.ts";
 import { transferRoutes } from "./routes/transfers.ts";
 import { vpcEndpointRoutes } from "./routes/vpc-endpoints.ts";
+import { bucketObjectRoutes } from "./storage/bucket-objects.ts";
 
 /** The routes of the imitated API, by resource family. */
 export function imitatedRoutes(): readonly ApiRoute[] {
@@ -36,7 +36,7 @@ export function imitatedRoutes(): readonly ApiRoute[] {
     ...branchRoutes(),
     ...branchRestoreRoutes(),
     ...branchSchemaRoutes(),
-    ...branchFunctionRoutes(),
+    ...bucketObjectRoutes(),
     ...roleRoutes(),
     ...databaseRoutes(),
     ...snapshotRoutes(),

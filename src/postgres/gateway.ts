@@ -1,10 +1,12 @@
 import type { Duplex } from "node:stream";
+import { type ReadSchema, SchemaUnavailable } from "../platform/model/database-schema.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 import { type EngineFigures, EnginePlaces } from "./admission/engine-places.ts";
 import { ServedWorld } from "./admission/served-world.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
 import type { DataLimit } from "./data/data-limit.ts";
 import { DataRemoval } from "./data/data-removal.ts";
+import { EngineExited } from "./data/engine-exit.ts";
 import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
 import { UsageMeter } from "./data/usage-meter.ts";
 import { type Engine, EngineError } from "./engine/engine.ts";
@@ -24,7 +26,7 @@ import { CancelKeys } from "./relay/cancel-keys.ts";
 import { EngineLogins } from "./relay/engine-login.ts";
 import { SqlOverHttp } from "./serverless/sql-over-http.ts";
 import { type ClientOrigin, serveClient } from "./sessions/client-session.ts";
-import type { Volumes } from "./volumes/volumes.ts";
+import { MissingVolume, type Volumes } from "./volumes/volumes.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;
@@ -121,6 +123,20 @@ export class Gateway {
       await this.#closeReplacedWorlds();
     });
   }
+
+  /** Reads a schema. Rejects with a `SchemaUnavailable` if it cannot be read now. */
+  readonly readSchema: ReadSchema = async (world, request) => {
+    try {
+      return await (await this.#servedWorld(world)).readSchema(request);
+    } catch (error) {
+      const isExpected =
+        error instanceof ConnectionRejected ||
+        error instanceof EngineError ||
+        error instanceof EngineExited ||
+        error instanceof MissingVolume;
+      throw isExpected ? new SchemaUnavailable(error.message, { cause: error }) : error;
+    }
+  };
 
   /** Serves the world, so that the positions of its data are stored before it is copied. */
   async prepareCopy(world: string): Promise<void> {

@@ -34,6 +34,11 @@ export function proofOfToken(token: string, challenge: string, pid: number): str
   return createHmac("sha256", token).update(`standin control ${pid} ${challenge}`).digest("hex");
 }
 
+/** A signature that only who knows the secret can make. */
+export function signatureOf(secret: string, text: string): string {
+  return createHmac("sha256", secret).update(text).digest("hex");
+}
+
 /** Compares in constant time. */
 export function sameHash(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

@@ -170,6 +170,7 @@ function createServedApp(
     dataProblem: postgres?.port.dataProblem,
     describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
     findWritten: postgres?.port.findWritten,
+    readSchema: postgres?.port.readSchema,
     runStatement:
       postgres === undefined
         ? undefined

@@ -149,7 +149,7 @@ export function describeNotFound(
   if (fields === undefined) return handle;
   return (transaction, caller) => {
     const result = catchRefusal(() => handle(transaction, caller));
-    if (result.status !== 404 || !("code" in result)) return result;
+    if (result.status !== 404 || !("code" in result) || "body" in result) return result;
     const { code, message } = result;
     return { ...result, body: { code, message, ...fields } };
   };

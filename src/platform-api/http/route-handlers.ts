@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { RequestBody } from "../../http/body.ts";
 import { ConnectionLost } from "../../http/connection-lost.ts";
 import type { ErrorResponse } from "../../http/errors.ts";
+import { readForm } from "../../http/form.ts";
 import {
   errorResponseFrom,
   fail,
@@ -17,6 +18,12 @@ import {
 import { DateHeader } from "../../http/timestamps.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import type { FindWritten } from "../../platform/model/data-description.ts";
+import {
+  type DatabaseSchema,
+  type ReadSchema,
+  type SchemaRequest,
+  SchemaUnavailable,
+} from "../../platform/model/database-schema.ts";
 import { authorize, type Permission } from "../../platform/rules/account/access.ts";
 import type { Command } from "../../platform/rules/commands.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
@@ -37,6 +44,7 @@ import {
   type RouteResult,
   respond,
 } from "./incoming-request.ts";
+import { LaterBody } from "./later-body.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import type { ApiRoute } from "./route.ts";
 import { sendResponse } from "./send-response.ts";
@@ -63,6 +71,8 @@ export type ApiOptions = {
   readonly postgres?: PostgresAddress | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly findWritten?: FindWritten | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly readSchema?: ReadSchema | undefined;
   /** Why no data may be added to this server; `undefined` if it may. */
   readonly dataProblem?: (() => string | undefined) | undefined;
   /** Counts a request without a valid key; returns the error if it exceeds a limit. */
@@ -86,16 +96,16 @@ export class RouteHandlers {
 
   handlerFor({ options, handle }: ApiRoute): (context: Context) => Promise<Response> {
     return async (context) => {
+      const admit = () => this.#hasValidKey(context);
+      const form = options.form === true ? await readForm(context, admit) : undefined;
       const input =
-        options.body === undefined
-          ? undefined
-          : await readBody(context, { admit: () => this.#hasValidKey(context) });
+        options.body === undefined || options.form === true ? undefined : await readBody(context, { admit });
       const permission = options.permission ?? defaultPermission(context);
       const authorizeAndHandle: AuthenticatedHandler = (transaction, { principal }) => {
-        const { params, query, body } = parseRequest(context, input, options);
+        const { params, query, body } = parseRequest(context, { input, form }, options);
         const account = unwrap(
-          authorize(transaction.world, principal, permission, {
-            projectId: context.req.param("project_id"),
+          authorize(transaction.world, principal, options.permissionIn?.(body) ?? permission, {
+            projectId: context.req.param("project_id") ?? options.projectIn?.(body),
             organizationId: organizationIn(context, query) ?? options.organizationIn?.(body),
           }),
         );
@@ -112,7 +122,9 @@ export class RouteHandlers {
   /** What a route gets beside its input. */
   #partsFor(context: Context, transaction: Transaction) {
     return {
+      worldUrl: context.req.url.replace(/\/api\/v2\/.*$/s, ""),
       connectionUris: new ConnectionUris(this.#options.postgres, context.req.param("world")),
+      readSchema: (request: SchemaRequest) => schemaOf(this.#options, context, request),
       writtenAt: writtenIn(transaction, this.#options.findWritten),
       execute: (command: Command) => {
         this.#checkDataLimit(command);
@@ -162,7 +174,7 @@ export class RouteHandlers {
       const immediate = await world.transact((transaction) =>
         this.#start(transaction, request, handle, historyId),
       );
-      result = immediate ?? (await handleAfterDelay(world, request, handle));
+      result = await withLaterBody(immediate ?? (await handleAfterDelay(world, request, handle)));
     } catch (error) {
       result =
         world === undefined && error instanceof RequestError
@@ -229,15 +241,37 @@ export class RouteHandlers {
   }
 }
 
+async function withLaterBody(result: RouteResult): Promise<RouteResult> {
+  if (!("body" in result) || !(result.body instanceof LaterBody)) return result;
+  return { status: result.status, body: await result.body.read() };
+}
+
+/** Without Postgres or without the database, it has no objects. */
+async function schemaOf(
+  { readSchema, worldOf }: ApiOptions,
+  context: Context,
+  request: SchemaRequest,
+): Promise<DatabaseSchema> {
+  try {
+    return (await readSchema?.(worldOf(context).name, request)) ?? { objects: [], tables: [] };
+  } catch (error) {
+    if (error instanceof SchemaUnavailable)
+      return fail({ status: 503, code: "SCHEMA_UNAVAILABLE", message: error.message });
+    throw error;
+  }
+}
+
+type GivenBody = { readonly input: RequestBody | undefined; readonly form: object | undefined };
+
 function parseRequest(
   context: Context,
-  input: RequestBody | undefined,
+  { input, form }: GivenBody,
   { params, query, listParameters, body }: ApiRoute["options"],
 ) {
   return {
     params: params && parseInput(params, context.req.param()),
     query: query && parseInput(query, queryParameters(context, listParameters), "query"),
-    body: body && parseInput(body, input && parseJsonBody(input, MAX.apiEntries)),
+    body: body && parseInput(body, form ?? (input && parseJsonBody(input, MAX.apiEntries))),
   };
 }
 

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Account } from "../../platform/model/account.ts";
+import type { DatabaseSchema, SchemaRequest } from "../../platform/model/database-schema.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Permission, Principal } from "../../platform/rules/account/access.ts";
 import type { Command } from "../../platform/rules/commands.ts";
@@ -41,10 +42,14 @@ export type RequestContext<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** Where clients reach the surfaces of the request's world, without a final slash. */
+  readonly worldUrl: string;
   /** How clients connect to the computes of the request's world. */
   readonly connectionUris: ConnectionUris;
   /** When Postgres had written the log of a branch up to an LSN; `undefined` without an LSN, or if it has not. */
   readonly writtenAt: (branchId: string | undefined, lsn: string | undefined) => SimTime | undefined;
+  /** For a `LaterBody`: the schema of a database. */
+  readonly readSchema: (request: SchemaRequest) => Promise<DatabaseSchema>;
   /** Executes a command. A refusal ends the request with the matching error. */
   readonly execute: (command: Command) => readonly RecordedEvent[];
 };
@@ -54,13 +59,19 @@ export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   readonly status?: 200 | 201 | 202 | 204;
   /** The permission that the caller needs. Default: read for GET, write for other methods. */
   readonly permission?: Permission;
+  /** The same, if the body decides it. */
+  readonly permissionIn?: (body: z.output<B>) => Permission;
   /** The organization that the body names; used if neither path nor query names one. */
   readonly organizationIn?: (body: z.output<B>) => string | undefined;
+  /** The project that the body names; used if the path names none. */
+  readonly projectIn?: (body: z.output<B>) => string | undefined;
   readonly params?: P;
   readonly query?: Q;
   /** Repeatable query parameters, parsed as one list with commas. */
   readonly listParameters?: readonly string[];
   readonly body?: B;
+  /** The body is a form (`multipart/form-data`) instead of JSON: an object of its fields. A file is its bytes. */
+  readonly form?: true;
   /** S: fields of its 404, whose body has no request id. */
   readonly notFound?: object;
 };

@@ -6,6 +6,7 @@ import type { DateHeader } from "../../http/timestamps.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import type { RouteResponse } from "./incoming-request.ts";
 import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
+import { StoredBytes } from "./stored-bytes.ts";
 
 const gzipped = promisify(gzip);
 /** Characters. A smaller body would not become a packet less. */
@@ -38,6 +39,11 @@ export async function sendResponse(
       delete headers["Content-Type"];
       return context.body(null, response.status as 200, headers);
     }
+    if (response.body instanceof StoredBytes)
+      return new Response(new Uint8Array(response.body.bytes), {
+        status: response.status,
+        headers: { ...headers, ...response.body.headers },
+      });
     const text = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
     return compressed(context, text, response.status, headers);
   }

@@ -5,7 +5,7 @@ import { newServiceSecret } from "../../worlds/secrets.ts";
 import { recorded, type Shown } from "./recorded-operation.ts";
 import { authBaseUrl } from "./service-urls.ts";
 
-const authProvider = z.enum(["mock", "stack", "better_auth"]);
+export const authProvider = z.enum(["mock", "stack", "better_auth"]);
 const oauthProviderId = z.enum(["google", "github", "microsoft", "vercel"]);
 const domain = z.url("must be a URL such as https://example.com");
 const oauthClient = {
@@ -90,7 +90,7 @@ export const AUTH_OPERATIONS = [
   }),
 ];
 
-function renderIntegration({ world, branch, record, settings, configuration }: Shown<"auth">) {
+export function renderIntegration({ world, branch, record, settings, configuration }: Shown<"auth">) {
   const { database = "" } = record.fields;
   const baseUrl = authBaseUrl(world, branch, database);
   return {
@@ -107,7 +107,7 @@ function renderIntegration({ world, branch, record, settings, configuration }: S
 }
 
 /** The keys are returned once and not stored: nothing here accepts them. */
-function renderNewIntegration({ world, branch, record, settings }: Shown<"auth">) {
+export function renderNewIntegration({ world, branch, record, settings }: Shown<"auth">) {
   const baseUrl = authBaseUrl(world, branch, record.fields.database ?? "");
   return {
     auth_provider: settings.auth_provider as public_.NeonAuthSupportedAuthProvider,

@@ -1,6 +1,9 @@
 import type * as public_ from "@neondatabase/api-client";
-import type * as z from "zod";
-import { unwrap } from "../../http/request.ts";
+import * as z from "zod";
+import { id } from "../../http/fields.ts";
+import { fail, unwrap } from "../../http/request.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { Branch } from "../../platform/model/branch.ts";
 import type {
   ConfigurationKind,
@@ -18,13 +21,14 @@ import {
   checkEnabled,
   findEnabledService,
   findServiceRecord,
+  refuseMissing,
   servicesOf,
 } from "../../platform/rules/branch/services/decide-service-record.ts";
 import { SERVICE_DEFAULTS } from "../../platform/rules/branch/services/service-defaults.ts";
-import { findDatabase } from "../../platform/world/lookup.ts";
+import { defaultBranchOf, findBranch, findDatabase, findProject } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
+import { branchParams } from "../http/branch-request.ts";
 import { type ApiMethod, type ApiRoute, type RequestContext, route } from "../http/route.ts";
 
 /** A record as an answer shows it. */
@@ -36,6 +40,8 @@ export type Shown<K extends ServiceKind> = {
   /** With defaults. */
   readonly settings: EffectiveSettings<K>;
   readonly secret: string | undefined;
+  /** The instant of the call. */
+  readonly now: SimTime;
   /** The records of another kind on the same branch. */
   readonly list: <Other extends ServiceKind>(kind: Other) => readonly Shown<Other>[];
   /** A configuration of the same branch. */
@@ -52,19 +58,29 @@ type Input<B> = {
   readonly branch: Branch;
   readonly params: Readonly<Record<string, string>>;
   readonly body: B;
+  readonly now: SimTime;
 };
+
+/** The query of a list that has pages. */
+type Query = Readonly<Record<string, unknown>>;
 
 /** What an operation does with its record, and the body of its response; without `answer` there is none. */
 type Effect<K extends ServiceKind, B> =
-  | { readonly does: "list"; readonly answer: (shown: readonly Shown<K>[]) => object }
+  | { readonly does: "list"; readonly answer: (shown: readonly Shown<K>[], query: Query) => object }
   | { readonly does: "read"; readonly answer: (shown: Shown<K>) => object }
   | { readonly does: "delete"; readonly answer?: () => object }
   | {
       /** `update` merges the settings with the present ones, `replace` replaces these. */
       readonly does: "create" | "update" | "replace";
-      readonly settings: (body: B, present: ServiceSettings[K] | undefined) => Partial<ServiceSettings[K]>;
+      readonly settings: (
+        body: B,
+        present: ServiceSettings[K] | undefined,
+        now: SimTime,
+      ) => Partial<ServiceSettings[K]>;
       /** The secret in the body, which is stored beside history. */
       readonly secret?: (body: B) => string | undefined;
+      /** Only a record that the branch has not inherited. */
+      readonly onlyOwn?: true;
       /** The record gets the instant of the call. */
       readonly marks?: true;
       readonly answer?: (shown: Shown<K>) => object;
@@ -76,9 +92,14 @@ type OperationSpec<K extends ServiceKind, B extends z.ZodType> = {
   readonly kind: K;
   /** The parameters of the route. */
   readonly params?: Readonly<Record<string, z.ZodType<string>>>;
+  readonly query?: z.ZodType<Query>;
   readonly body?: B;
+  /** The body is a form. */
+  readonly form?: true;
   /** The keys of the records, if callers choose them. */
   readonly keys?: (input: Input<z.output<B>>) => readonly string[];
+  /** Whether the record is the one that the path names, beside its key. */
+  readonly matches?: (settings: ServiceSettings[K], input: Input<z.output<B>>) => boolean;
   /** The database that the record serves. It must exist. */
   readonly database?: (input: Input<z.output<B>>) => string;
 } & Effect<K, z.output<B>>;
@@ -95,68 +116,132 @@ export function recorded<K extends ServiceKind, B extends z.ZodType = z.ZodUndef
   return spec as unknown as RecordedOperation;
 }
 
-const BRANCH = "/projects/:project_id/branches/:branch_id";
-type RecordedRequest = RequestContext<z.output<typeof branchParams>, unknown, unknown>;
+/** Where operations on the records of a branch are, and which branch that is. */
+type Place = {
+  readonly path: `/${string}`;
+  readonly params: z.ZodObject;
+  readonly branchOf: (request: RecordedRequest) => Branch;
+  /** The project that the body names; used if the path names none. */
+  readonly projectIn?: (body: unknown) => string | undefined;
+};
+
+type RecordedRequest = RequestContext<Readonly<Record<string, string>>, unknown, unknown>;
+type NamingBody = { readonly project_id: string; readonly branch_id?: string };
+
+const ON_BRANCH: Place = {
+  path: "/projects/:project_id/branches/:branch_id",
+  params: branchParams,
+  branchOf: (request) => {
+    const { project_id, branch_id = "" } = request.params;
+    return unwrap(findBranch(request.transaction.world, projectOf(request, project_id), branch_id));
+  },
+};
+
+/** D: deprecated calls that name a project only. A: they concern its default branch. */
+export const ON_PROJECT: Place = {
+  path: "/projects/:project_id",
+  params: z.object({ project_id: id }),
+  branchOf: (request) => defaultBranch(request, request.params["project_id"]),
+};
+
+/** The same for calls that name the project in their body. */
+export const IN_BODY: Place = {
+  path: "/projects/auth",
+  params: z.object({}),
+  branchOf: (request) => {
+    const { project_id, branch_id } = request.body as NamingBody;
+    if (branch_id === undefined) return defaultBranch(request, project_id);
+    return unwrap(findBranch(request.transaction.world, projectOf(request, project_id), branch_id));
+  },
+  projectIn: (body) => (body as NamingBody).project_id,
+};
+
+function projectOf({ account, transaction }: RecordedRequest, projectId = "") {
+  return unwrap(findProject(transaction.world, account.id, projectId));
+}
+
+function defaultBranch(request: RecordedRequest, projectId: string | undefined): Branch {
+  const branch = defaultBranchOf(request.transaction.world, projectOf(request, projectId).id);
+  return (
+    branch ?? fail({ status: 404, code: "BRANCH_NOT_FOUND", message: "the project has no default branch" })
+  );
+}
 
 /** The routes of a table of operations. */
-export function recordedOperationRoutes(operations: readonly RecordedOperation[]): readonly ApiRoute[] {
+export function recordedOperationRoutes(
+  operations: readonly RecordedOperation[],
+  place: Place = ON_BRANCH,
+): readonly ApiRoute[] {
   return operations.map((operation) => {
     const [method, path] = operation.route.split(" ") as [ApiMethod, `/${string}`];
-    const { status = 200, body } = operation;
-    const params = branchParams.extend(operation.params ?? {}) as unknown as typeof branchParams;
+    const { status = 200, body, query, form } = operation;
+    const { projectIn } = place;
+    const params = place.params.extend(operation.params ?? {}) as unknown as z.ZodType<
+      Readonly<Record<string, string>>
+    >;
     return route(
-      `${method} ${BRANCH}${path}`,
-      { status, params, ...(body === undefined ? {} : { body }) },
-      (request) => perform(operation, request),
+      `${method} ${place.path}${path}`,
+      { status, params, ...omitUndefined({ body, query, form, projectIn }) },
+      (request) => perform(operation, request, place.branchOf(request)),
     );
   });
 }
 
-function perform(operation: RecordedOperation, request: RecordedRequest): object | undefined {
+function perform(operation: RecordedOperation, request: RecordedRequest, branch: Branch): object | undefined {
   const { kind } = operation;
   const { transaction } = request;
-  const { world } = transaction;
-  const branch = requestedBranch(request);
-  const input = { branch, params: request.params, body: request.body };
+  const { world, now } = transaction;
+  const input = { branch, params: request.params, body: request.body, now };
   const database = operation.database?.(input);
   if (database !== undefined) unwrap(findDatabase(branch, database));
   const keys = operation.keys?.(input) ?? [""];
   const [key = ""] = keys;
+  const present = operation.matches && findServiceRecord(world, branch.id, kind, key);
+  if (present !== undefined && operation.matches?.(present.fields.settings, input) === false)
+    unwrap(refuseMissing(branch, kind, key));
   switch (operation.does) {
     case "list":
       unwrap(checkEnabled(world, branch, kind));
-      return operation.answer(shown(transaction, branch, kind, undefined).list(kind));
+      return operation.answer(
+        shown(transaction, branch, kind, undefined).list(kind),
+        (request.query ?? {}) as Query,
+      );
     case "read": {
       const record = unwrap(findEnabledService(world, branch, kind, key));
       return operation.answer(shown(transaction, branch, kind, record));
     }
     case "delete":
-      request.execute({ type: "DeleteServiceRecords", ...branchTarget(request), kind, keys });
+      request.execute({ type: "DeleteServiceRecords", ...targetOf(request, branch), kind, keys });
       return operation.answer?.();
     default: {
-      const record = write(operation, request, key, database);
+      const record = write(operation, request, branch, key, database);
       return operation.answer?.(shown(transaction, branch, kind, record));
     }
   }
+}
+
+function targetOf({ account }: RecordedRequest, { projectId, id: branchId }: Branch) {
+  return { accountId: account.id, projectId, branchId };
 }
 
 type Writing = Extract<RecordedOperation, { readonly settings: unknown }>;
 
 /** Creates or updates the record, and stores its secret. */
 function write(
-  { kind, does, keys, settings, secret: secretOf, marks }: Writing,
+  { kind, does, keys, settings, secret: secretOf, onlyOwn, marks }: Writing,
   request: RecordedRequest,
+  branch: Branch,
   key: string,
   database: string | undefined,
 ): ServiceRecord | undefined {
-  const { body, params, transaction } = request;
-  const branchId = params.branch_id;
+  const { body, transaction } = request;
+  const branchId = branch.id;
   const present = findServiceRecord(transaction.world, branchId, kind, key);
   const secret = secretOf?.(body);
   const change = secretChange(secret, storedSecret(transaction, present), does);
   const record = {
     kind,
-    settings: settings(body, present?.fields.settings),
+    settings: settings(body, present?.fields.settings, transaction.now),
     secret: change,
     isMarked: marks,
   };
@@ -164,15 +249,16 @@ function write(
     does === "create"
       ? {
           type: "CreateServiceRecord",
-          ...branchTarget(request),
+          ...targetOf(request, branch),
           record: { ...record, key: keys && key, database } as NewServiceRecord,
         }
       : {
           type: "UpdateServiceRecord",
-          ...branchTarget(request),
+          ...targetOf(request, branch),
           ...record,
           key,
           replaces: does === "replace",
+          onlyOwn,
         },
   );
   const created = events.flatMap((event) => (event.type === "RecordCreated" ? [event.record] : []))[0];
@@ -209,6 +295,7 @@ function shown(
       .map((row) => shown(transaction, branch, other, row));
   return {
     world,
+    now: transaction.now,
     branch,
     record: record as ServiceRecord,
     settings: { ...defaults, ...record?.fields.settings } as EffectiveSettings<ServiceKind>,

@@ -2,14 +2,9 @@ import type * as public_ from "@neondatabase/api-client";
 import * as z from "zod";
 import { text } from "../../http/fields.ts";
 import { timestamp } from "../../http/timestamps.ts";
-import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import { newServiceSecret } from "../../worlds/secrets.ts";
-import { optionalTimestamp } from "../render/render-common.ts";
 import { recorded, type Shown } from "./recorded-operation.ts";
 import { dataApiUrl } from "./service-urls.ts";
 
-const MAX_SCOPES = 16; // S
-const MAX_NAME = 256; // S
 const MAX_BUCKET_NAME = 255; // S
 
 const flag = z.boolean().exactOptional();
@@ -43,7 +38,7 @@ const ofDatabase = {
   database: databaseOf,
 } as const;
 
-/** S: the Data API, buckets and credentials of a branch. */
+/** S: the Data API and the buckets of a branch. */
 export const SERVICE_OPERATIONS = [
   recorded({ ...ofDatabase, route: "GET /data-api/:database_name", does: "read", answer: renderDataApi }),
   recorded({
@@ -104,40 +99,6 @@ export const SERVICE_OPERATIONS = [
     params: { bucket_name: z.string() },
     keys: ({ params }) => [params["bucket_name"] ?? ""],
   }),
-
-  recorded({
-    route: "GET /credentials",
-    kind: "credential",
-    does: "list",
-    answer: (credentials) =>
-      ({ credentials: credentials.map(renderCredential) }) satisfies public_.ListCredentialsResponse,
-  }),
-  recorded({
-    route: "POST /credentials",
-    status: 201,
-    kind: "credential",
-    does: "create",
-    body: z.object({
-      name: z.string().max(MAX_NAME).exactOptional(),
-      scopes: z
-        .array(z.enum(["storage:read", "storage:write", "ai_gateway:invoke", "functions:invoke"]))
-        .min(1)
-        .max(MAX_SCOPES),
-      principal_type: z.literal("user"),
-    }),
-    settings: (body) => body,
-    answer: renderNewCredential,
-  }),
-  recorded({
-    route: "DELETE /credentials/:token_id",
-    status: 204,
-    kind: "credential",
-    does: "delete",
-    params: {
-      token_id: z.string().regex(/^nak_live_[0-9a-f]{32}$/, "must be nak_live_ and 32 hexadecimal digits"),
-    },
-    keys: ({ params }) => [params["token_id"] ?? ""],
-  }),
 ];
 
 function renderDataApi({ world, branch, record, settings }: Shown<"dataApi">) {
@@ -156,31 +117,4 @@ function renderBucket({ record, settings }: Shown<"bucket">) {
     access_level: settings.access_level as public_.BucketAccessLevel,
     created_at: timestamp(record.createdAt),
   } satisfies public_.Bucket;
-}
-
-function renderCredential({ branch, record, settings }: Shown<"credential">) {
-  return {
-    ...identityOf(record.fields.key),
-    ...omitUndefined({ name: settings.name }),
-    scopes: settings.scopes as public_.CredentialScope[],
-    branch_id: branch.id,
-    principal_type: settings.principal_type,
-    created_at: timestamp(record.createdAt),
-    ...omitUndefined({ revoked_at: optionalTimestamp(record.fields.markedAt) }),
-  } satisfies public_.CredentialMeta;
-}
-
-/** S: the secrets are returned once and not stored. A: the form of the token. */
-function renderNewCredential(shown: Shown<"credential">) {
-  const { principal_type: _, ...credential } = renderCredential(shown);
-  return {
-    ...credential,
-    api_token: newServiceSecret("nat_live_"),
-    s3_secret_access_key: newServiceSecret("nsk_live_"),
-  } satisfies public_.CreateCredentialResponse;
-}
-
-/** S: the short id is the first 12 hexadecimal digits. */
-function identityOf(tokenId: string) {
-  return { token_id: tokenId, token_id_short: tokenId.slice("nak_live_".length).slice(0, 12) };
 }

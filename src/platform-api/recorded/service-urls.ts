@@ -8,6 +8,11 @@ export function storageUrl(world: World, branch: Branch): string {
   return `https://${branch.id}.storage.${proxyHost(world, regionOf(world, branch))}`;
 }
 
+/** S: the id of the branch and the slug, as one label. */
+export function functionUrl(world: World, branch: Branch, slug: string): string {
+  return `https://${branch.id}-${slug}.functions.${proxyHost(world, regionOf(world, branch))}/`;
+}
+
 /** S: the region without its cloud, such as `us-east-2`. */
 export function storageRegion(world: World, branch: Branch): string {
   return regionOf(world, branch).split("-").slice(1).join("-");

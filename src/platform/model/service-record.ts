@@ -13,6 +13,40 @@ type MaskingRule = {
   readonly masking_value?: string;
 };
 
+/** An object of a bucket. Its bytes are stored like a secret: beside history. */
+type StoredObject = { readonly size: number; readonly etag: string; readonly content_type?: string };
+
+/** A deployment of a function. Neither its code nor the values of its variables are stored. */
+export type FunctionDeployment = {
+  readonly id: number;
+  readonly createdAt: SimTime;
+  readonly runtime: string;
+  readonly memory_mib: number;
+  /** The names of its variables, sorted. */
+  readonly environment: readonly string[];
+};
+
+export type FunctionSettings = {
+  /** Absent: the slug is the name. */
+  readonly name?: string;
+  /** Oldest first. Those before the active one are not stored. */
+  readonly deployments: readonly FunctionDeployment[];
+};
+
+export type TriggerSettings = {
+  readonly function_slug: string;
+  readonly name: string;
+  readonly function_path: string;
+  readonly enabled: boolean;
+  readonly version: number;
+} & (
+  | { readonly type: "schedule"; readonly schedule: { readonly cron: string } }
+  | {
+      readonly type: "storage_object_created";
+      readonly storage_object_created: { readonly bucket_name: string; readonly prefix?: string };
+    }
+);
+
 /**
  * What callers store for the services of a branch, as in the public document. Nothing acts on it. Secrets are
  * not part of it (see `ServiceRecordFields`).
@@ -61,6 +95,7 @@ export type ServiceSettings = {
     readonly enabled_events?: readonly string[];
     readonly timeout_seconds?: number;
   };
+  readonly authUser: { readonly email: string; readonly name?: string; readonly roles?: readonly string[] };
   readonly dataApi: {
     readonly auth_provider?: "neon_auth" | "external";
     readonly jwks_url?: string;
@@ -71,6 +106,10 @@ export type ServiceSettings = {
     readonly settings?: Readonly<Record<string, unknown>>;
   };
   readonly bucket: { readonly access_level: "private" | "public_read" };
+  readonly bucketObject: StoredObject;
+  readonly function: FunctionSettings;
+  readonly trigger: TriggerSettings;
+  readonly customDomain: { readonly entity_type: "function"; readonly entity_id: string };
   readonly credential: {
     readonly name?: string;
     readonly scopes: readonly string[];
@@ -106,6 +145,8 @@ export type ServiceRecordFields<K extends ServiceKind> = {
   readonly secretId?: string;
   /** When the credential was revoked, or the anonymization last started. */
   readonly markedAt?: SimTime;
+  /** A copy of the record of another branch that this branch has not changed yet. */
+  readonly isInherited?: true;
 };
 
 /** Whether the record has a secret: the present one or another. The caller stores it under `secretId`. */
@@ -134,6 +175,8 @@ export type UpdateServiceRecord = BranchRef & {
   readonly settings: object;
   /** The settings replace the present ones, instead of being merged with them. */
   readonly replaces: boolean;
+  /** Neither creates the record nor changes one that the branch has inherited. */
+  readonly onlyOwn?: true | undefined;
   readonly secret?: SecretChange;
   readonly isMarked?: boolean | undefined;
 };
@@ -148,6 +191,10 @@ export type ServiceRecordCommand = CreateServiceRecord | UpdateServiceRecord | D
 type ServiceRules = {
   /** For messages: `auth is not enabled`, `bucket "files" not found`. */
   readonly label: string;
+  /** C: the message of a missing one, which public clients compare. */
+  readonly missing?: string;
+  /** What messages call a record, if not by its key. */
+  readonly nameOf?: (key: string) => string;
   /** Enabled and disabled, instead of created and deleted. */
   readonly isSwitch?: true;
   /** The kind that must be enabled first, and with which it is deleted. */
@@ -158,6 +205,22 @@ type ServiceRules = {
   readonly keyFrom?: (recordId: string) => string;
   /** A new branch gets a copy of its parent's record, and a restored branch of its source's. */
   readonly isCopied?: true;
+  /** S: a copy says that it is inherited, until its branch changes it. */
+  readonly marksInherited?: true;
+  /** An update creates what does not exist yet. */
+  readonly isPut?: true;
+  /** A value that no other record of its kind on the branch may have, beside its key. */
+  readonly uniqueBy?: (settings: never) => string;
+  /** The record of another kind that it needs, by its key, and with which it is deleted. */
+  readonly owner?: { readonly kind: ServiceKind; readonly keyOf: (key: string) => string };
+  /** A: of its kind on a branch, because all are stored in the file of the world. */
+  readonly most?: {
+    readonly records: number;
+    readonly bytes: number;
+    readonly bytesOf: (settings: never) => number;
+  };
+  /** The records of another kind that must exist when it is written. */
+  readonly refersTo?: (settings: never) => readonly { readonly kind: ServiceKind; readonly key: string }[];
 };
 
 const OF_AUTH = { of: "auth", isCopied: true } as const;
@@ -183,8 +246,42 @@ export const SERVICES: {
   authMagicLink: { label: "magic link plugin of auth", ...CONFIGURES_AUTH },
   authPhoneNumber: { label: "phone number plugin of auth", ...CONFIGURES_AUTH },
   authWebhook: { label: "webhook of auth", ...CONFIGURES_AUTH },
+  authUser: {
+    label: "auth user",
+    ...OF_AUTH,
+    keyFrom: (recordId) => recordId,
+    uniqueBy: ({ email }: ServiceSettings["authUser"]) => email.toLowerCase(),
+  },
   dataApi: { label: "the Data API", isSwitch: true },
   bucket: { label: "bucket", isCopied: true },
+  bucketObject: {
+    label: "object",
+    nameOf: objectName,
+    isCopied: true,
+    marksInherited: true,
+    isPut: true,
+    owner: { kind: "bucket", keyOf: bucketOfObject },
+    most: { records: 1_000, bytes: 64 * 1024 ** 2, bytesOf: ({ size }: StoredObject) => size },
+  },
+  function: { label: "function", isCopied: true, marksInherited: true, isPut: true },
+  trigger: {
+    label: "function trigger",
+    missing: "function trigger not visible on branch",
+    isCopied: true,
+    marksInherited: true,
+    keyFrom: (recordId) => recordId,
+    uniqueBy: ({ name }: TriggerSettings) => name,
+    refersTo: (settings: TriggerSettings) => [
+      { kind: "function", key: settings.function_slug },
+      ...(settings.type === "schedule"
+        ? []
+        : [{ kind: "bucket" as const, key: settings.storage_object_created.bucket_name }]),
+    ],
+  },
+  customDomain: {
+    label: "custom domain",
+    refersTo: ({ entity_id }: ServiceSettings["customDomain"]) => [{ kind: "function", key: entity_id }],
+  },
   // S: the form of a credential's id.
   credential: {
     label: "credential",
@@ -194,6 +291,20 @@ export const SERVICES: {
   anonymization: { label: "anonymization", isSwitch: true },
   archived: { label: "archiving", isSwitch: true },
 };
+
+/** The key of an object. Names of buckets may have slashes, too. */
+export function objectKey(bucket: string, name: string): string {
+  return `${encodeURIComponent(bucket)}/${name}`;
+}
+
+function bucketOfObject(key: string): string {
+  return decodeURIComponent(key.slice(0, key.indexOf("/")));
+}
+
+/** The name of an object within its bucket. */
+export function objectName(key: string): string {
+  return key.slice(key.indexOf("/") + 1);
+}
 
 export function isServiceKind(kind: string): kind is ServiceKind {
   return Object.hasOwn(SERVICES, kind);

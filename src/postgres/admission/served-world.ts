@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { waitUntil } from "../../http/world-clock-wait.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/model/connection.ts";
+import type { DatabaseSchema, SchemaRequest } from "../../platform/model/database-schema.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
 import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { Verifier } from "../../worlds/scram-verifier.ts";
@@ -9,6 +10,7 @@ import { verifierOfRole } from "../compute/branch-content.ts";
 import type { ComputeCluster } from "../compute/compute-cluster.ts";
 import { WorldData, type WorldDataOptions } from "../data/world-data.ts";
 import type { Engine, RunningEngine } from "../engine/engine.ts";
+import { readSchema } from "../engine/read-schema.ts";
 import { networkRejection } from "../login/network-rules.ts";
 import { mockVerifier } from "../login/scram.ts";
 import {
@@ -184,6 +186,17 @@ export class ServedWorld {
 
   endWork({ endpointId, connectionId }: Admitted): void {
     this.#serve(endpointId).endWork(connectionId);
+  }
+
+  /** Reads the schema of a database, without a compute. `undefined` if there is no such database yet. */
+  async readSchema({ branchId, database, ...which }: SchemaRequest): Promise<DatabaseSchema | undefined> {
+    const schema = await this.#data.read(
+      branchId,
+      which,
+      (engine) => readSchema(engine, database),
+      () => this.#reserveEngine(),
+    );
+    return schema as DatabaseSchema | undefined;
   }
 
   /** Stops one engine that no session uses; `undefined` if there is none. */

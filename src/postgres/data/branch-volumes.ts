@@ -12,6 +12,9 @@ import { EngineExited, hasExited } from "./engine-exit.ts";
 /** An engine that is started only to find out where the log ends. */
 const SINGLE_CONNECTION = { maxConnections: 1, logicalReplication: false };
 
+/** Prefix of the directories of copies whose schema is read. */
+const SCHEMA = "schema";
+
 /** The volume that a branch writes to, and what the world stored about the branch's data before. */
 export type OpenedData = {
   readonly volume: Volume;
@@ -139,6 +142,38 @@ export class BranchVolumes {
       });
     } finally {
       unpin();
+    }
+  }
+
+  /** Runs an engine on a copy of what a reference is, which is removed afterwards. */
+  async onCopy<T>(
+    historyId: string,
+    reference: DataReference & { readonly volumeId: string },
+    work: (engine: RunningEngine) => Promise<T>,
+  ): Promise<T> {
+    const { volumeId } = reference;
+    const release = this.#volumes.pin(volumeId);
+    try {
+      const until = await this.position(reference);
+      const { logDirectory: archive, dataDirectory } = this.#volumes.volume(volumeId);
+      const base = baseFor(this.#volumes.volume(volumeId), until).path;
+      const log = until === undefined ? {} : { log: { archive, dataDirectory, until } };
+      const scratch = await this.#volumes.createScratch(historyId, SCHEMA, (to) =>
+        this.#engine.copyCluster({ base, to: to.dataDirectory, ...log }),
+      );
+      try {
+        const request = { dataDirectory: scratch.dataDirectory, ...SINGLE_CONNECTION, isScratch: true };
+        const engine = await this.#engine.start(request);
+        try {
+          return await work(engine);
+        } finally {
+          await engine.stop();
+        }
+      } finally {
+        await scratch.remove();
+      }
+    } finally {
+      release();
     }
   }
 

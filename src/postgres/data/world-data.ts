@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { BranchData } from "../../platform/model/branch-data.ts";
+import type { BranchData, DataReference } from "../../platform/model/branch-data.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { EngineError, type RunningEngine } from "../engine/engine.ts";
 import { parsePosition } from "../engine/log-position.ts";
@@ -93,6 +93,27 @@ export class WorldData {
     return () => {
       followers.delete(onStarted);
     };
+  }
+
+  /** Works with an engine that has what a branch is now, or with a copy of what a reference is. */
+  async read<T>(
+    branchId: string,
+    { isHead, reference }: { readonly isHead: boolean; readonly reference: DataReference },
+    work: (engine: RunningEngine) => Promise<T>,
+    reserveEngine: () => Promise<() => void>,
+  ): Promise<T | undefined> {
+    if (isHead)
+      for (const [engine, running] of this.#running) if (running.branchId === branchId) return work(engine);
+    const { volumeId } = reference;
+    if (volumeId === undefined) return undefined;
+    // What clients have committed before the instant must have a position.
+    await this.markAll();
+    const free = await reserveEngine();
+    try {
+      return await this.#branchVolumes.onCopy(this.#world.history().id, { ...reference, volumeId }, work);
+    } finally {
+      free();
+    }
   }
 
   /** Copies what the clients of an engine have committed. `prefix` of the copy's directory. */

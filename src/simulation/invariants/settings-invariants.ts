@@ -49,7 +49,12 @@ export const SETTINGS_INVARIANTS: readonly Invariant[] = [
         const name = `${kind} "${fields.key}" of branch ${scope}`;
         if (seen.has(name)) yield `${name} is recorded twice`;
         seen.add(name);
-        const { of } = SERVICES[kind];
+        const { of, owner } = SERVICES[kind];
+        if (
+          owner !== undefined &&
+          !recordsOf(world, scope, owner.kind).some((other) => other.fields.key === owner.keyOf(fields.key))
+        )
+          yield `${name} is recorded, but its ${owner.kind} is not`;
         if (of !== undefined && recordsOf(world, scope, of).length === 0)
           yield `${name} is recorded, but ${of} is not`;
         const databases = world.branches.get(scope)?.databases ?? [];

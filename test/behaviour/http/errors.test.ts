@@ -128,9 +128,9 @@ test("every operation of the public API is answered; one that is not imitated is
 
 test("a 501 names the operation, and where the list of imitated operations is", async () => {
   const double = await createDouble();
-  const { body } = await double.api("POST", "/projects/any-project/branches/br-none/auth/users", {});
+  const { body } = await double.api("POST", "/projects/auth/transfer_ownership", {});
   expect(body.message).toBe(
-    "createBranchNeonAuthNewUser (POST /projects/{project_id}/branches/{branch_id}/auth/users) is not imitated; GET /_sim/coverage lists the operations that are",
+    "transferNeonAuthProviderProject (POST /projects/auth/transfer_ownership) is not imitated; GET /_sim/coverage lists the operations that are",
   );
 });
 

@@ -38,7 +38,7 @@ test("401 comes before an unknown path, a path that is not imitated, and an inva
 
 test("501 and 404 for the path come before 400 and 404 for the object", async () => {
   const { statusOf } = await createTrouble();
-  expect(await statusOf("POST", "/projects/none/branches/br-none/auth/users", "{")).toBe(501);
+  expect(await statusOf("POST", "/projects/auth/transfer_ownership", "{")).toBe(501);
   expect(await statusOf("POST", "/projects/none/nothing", "{")).toBe(404);
   expect(await statusOf("GET", "/projects/NOT%20AN%20ID/branches/br-none/ai_gateway")).toBe(501);
 });

@@ -20,8 +20,6 @@ const NEVER_SERVED: readonly string[] = [
   "BillingAccount",
   "BranchRestrictedAction",
   "CurrentUserAuthAccount",
-  "NeonFunction",
-  "NeonFunctionDeployment",
   "PaymentSource",
   "PaymentSourceBankCard",
   "PlanDetails",

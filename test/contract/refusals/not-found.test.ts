@@ -28,6 +28,10 @@ const CODES: Ids = {
   oauth_provider_id: "SERVICE_RECORD_NOT_FOUND",
   bucket_name: "SERVICE_RECORD_NOT_FOUND",
   token_id: "SERVICE_RECORD_NOT_FOUND",
+  auth_user_id: "SERVICE_RECORD_NOT_FOUND",
+  auth_provider: "NOT_ENABLED",
+  slug: "SERVICE_RECORD_NOT_FOUND",
+  object_key: "SERVICE_RECORD_NOT_FOUND",
 };
 /**
  * Parameters that name nothing of an account: every branch has this role, database, bucket and OAuth provider,
@@ -38,13 +42,23 @@ const NAMES: readonly string[] = [
   "database_name",
   "bucket_name",
   "oauth_provider_id",
+  "auth_provider",
+  "slug",
+  "object_key",
   "region_id",
 ];
 /**
  * Assigning creates the named endpoint; accepting needs the request of another account (see
  * transfers.test.ts).
  */
-const MAKING: readonly string[] = ["assignOrganizationVPCEndpoint", "assignProjectVPCEndpoint"];
+const MAKING: readonly string[] = [
+  "assignOrganizationVPCEndpoint",
+  "assignProjectVPCEndpoint",
+  "createProjectBranchFunctionDeployment",
+  "presignProjectBranchBucketObject",
+];
+/** The parameters that name what these make. */
+const MADE: readonly string[] = ["vpc_endpoint_id", "slug", "object_key"];
 const CLAIMING = "acceptProjectTransferRequest";
 
 const onObjects = document.operations.filter(
@@ -55,7 +69,7 @@ const parametersOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, 
 for (const operation of onObjects) {
   describe(operation.operationId, () => {
     for (const parameter of parametersOf(operation.path)) {
-      if (parameter === "vpc_endpoint_id" && MAKING.includes(operation.operationId)) continue;
+      if (MADE.includes(parameter) && MAKING.includes(operation.operationId)) continue;
       test(`does not find an unknown ${parameter}`, async () => {
         const ids = { [parameter]: UNKNOWN_IDS[parameter] };
         await expectRejected(

@@ -308,3 +308,85 @@ describe("a database", () => {
       .then([{ type: "RecordDeleted", recordId: "record-1" }]);
   });
 });
+
+describe("services that refer to others", () => {
+  const put = (
+    kind: "bucketObject" | "function",
+    key: string,
+    settings: object,
+    onlyOwn?: true,
+  ): CommandOf<"UpdateServiceRecord"> => ({
+    type: "UpdateServiceRecord",
+    ...MAIN,
+    kind,
+    key,
+    settings,
+    replaces: true,
+    onlyOwn,
+  });
+  const object = (key: string, size = 1) => put("bucketObject", key, { size, etag: "" });
+  const hello = put("function", "hello", { deployments: [] });
+  const user = (email: string) => create({ kind: "authUser", settings: { email } });
+  const trigger = (name: string) =>
+    create({
+      kind: "trigger",
+      settings: {
+        type: "schedule",
+        function_slug: "hello",
+        name,
+        function_path: "/",
+        enabled: true,
+        version: 1,
+        schedule: { cron: "* * * * *" },
+      },
+    });
+
+  test("an object needs its bucket, is replaced by the same key, and is deleted with its bucket", () => {
+    given(worldWithProject())
+      .when(object("files/a"))
+      .thenRefused("SERVICE_RECORD_NOT_FOUND", /bucket "files" not found/);
+    given(worldWithProject(), bucket, object("files/a"))
+      .when(object("files/a", 2))
+      .then([{ type: "RecordUpdated", fields: { key: "files/a", settings: { size: 2, etag: "" } } }]);
+    given(worldWithProject(), bucket, object("files/a"))
+      .when(remove("bucket", "files"))
+      .then([{ type: "RecordDeleted" }, { type: "RecordDeleted" }]);
+  });
+
+  test("the objects of a branch have at most 64 MiB together", () => {
+    const most = 64 * 1024 ** 2;
+    given(worldWithProject(), bucket, object("files/a", most - 1))
+      .when(object("files/b", 1))
+      .then([{ type: "RecordCreated" }]);
+    given(worldWithProject(), bucket, object("files/a", most - 1))
+      .when(object("files/b", 2))
+      .thenRefused("PLAN_LIMIT_EXCEEDED", /at most/);
+  });
+
+  test("two users have different email addresses, in any case of letters", () => {
+    given(worldWithProject(), auth, user("a@a.example"))
+      .when(user("A@a.example"))
+      .thenRefused("SERVICE_RECORD_EXISTS", /auth user/);
+    given(worldWithProject(), auth, user("a@a.example"))
+      .when(user("b@a.example"))
+      .then([{ type: "RecordCreated" }]);
+  });
+
+  test("a trigger needs its function, and a name of its own", () => {
+    given(worldWithProject())
+      .when(trigger("hourly"))
+      .thenRefused("SERVICE_RECORD_NOT_FOUND", /function "hello" not found/);
+    given(worldWithProject(), hello, trigger("hourly"))
+      .when(trigger("hourly"))
+      .thenRefused("SERVICE_RECORD_EXISTS", /function trigger "hourly"/);
+    given(worldWithProject())
+      .when(remove("trigger", "none"))
+      .thenRefused("SERVICE_RECORD_NOT_FOUND", /^function trigger not visible on branch$/);
+  });
+
+  test("what must be the branch's own is not created", () => {
+    given(worldWithProject())
+      .when(put("function", "hello", { deployments: [], name: "Hello" }, true))
+      .thenRefused("SERVICE_RECORD_NOT_FOUND", /function "hello" not found/);
+  });
+});

@@ -26,7 +26,11 @@ export type Ids = Record<
   | "snapshot_id"
   | "oauth_provider_id"
   | "bucket_name"
-  | "token_id",
+  | "token_id"
+  | "auth_user_id"
+  | "auth_provider"
+  | "slug"
+  | "object_key",
   string
 >;
 
@@ -51,6 +55,10 @@ export const UNKNOWN_IDS: Ids = {
   oauth_provider_id: "vercel",
   bucket_name: "nothing",
   token_id: `nak_live_${"0".repeat(32)}`,
+  auth_user_id: "00000000-0000-4000-8000-000000000005",
+  auth_provider: "stack",
+  slug: "nothing",
+  object_key: "no/thing",
 };
 
 /** What fills a scene: the double in this process, or a client of a server. */
@@ -226,6 +234,7 @@ async function fillAccount(
     principal_type: "user",
     scopes: ["storage:read"],
   });
+  const user = await post(`${branch}/auth/users`, { email: "somebody@standin.example" });
   const organizationKey = await post(`/organizations/${orgId}/api_keys`, { key_name: "of the organization" });
   const ids: Ids = {
     project_id: created.project.id,
@@ -247,6 +256,10 @@ async function fillAccount(
     oauth_provider_id: "github",
     bucket_name: "files",
     token_id: credential.token_id,
+    auth_user_id: String(user.id),
+    auth_provider: "better_auth",
+    slug: "hello",
+    object_key: "images/logo.png",
   };
   return {
     ids,
@@ -297,7 +310,7 @@ export async function send(
   {
     body,
     headers = {},
-  }: { readonly body?: string | undefined; readonly headers?: Readonly<Record<string, string>> },
+  }: { readonly body?: string | FormData | undefined; readonly headers?: Readonly<Record<string, string>> },
 ): Promise<ApiResponse> {
   const response = await double.fetch(
     new Request(`http://localhost/api/v2${path}`, {

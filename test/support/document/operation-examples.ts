@@ -76,7 +76,6 @@ const afterDays = ({ double }: Scene) => double.advance("40h");
 /** Every operation that is imitated or recorded, by its id in the public document. */
 export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ...RECORDED_EXAMPLES,
-  listProjectBranchFunctions: [{}, { title: "limited", query: () => "?limit=1" }],
   listApiKeys: plain,
   createApiKey: [{ body: () => ({ key_name: "ci" }) }],
   revokeApiKey: [

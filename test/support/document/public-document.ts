@@ -8,7 +8,9 @@ import { parse } from "yaml";
 
 type Schema = AnySchemaObject;
 type Media = { readonly schema: Schema };
-type Content = { readonly content?: { readonly "application/json"?: Media } };
+type Content = {
+  readonly content?: { readonly "application/json"?: Media; readonly "application/octet-stream"?: Media };
+};
 type DocumentedResponse = Content | { readonly $ref: string };
 type PathItem = Partial<Record<(typeof METHODS)[number], DescribedOperation>>;
 type DescribedOperation = {
@@ -168,11 +170,15 @@ function withExtraProperty(schema: Schema): Schema {
   };
 }
 
+/** A file, whose bytes are read as text. */
+const BYTES: Schema = { type: "string" };
+
 /** No content. */
 const EMPTY: Schema = { not: {} };
 
 function schemaOf(described: Content | undefined): Schema | undefined {
-  return described?.content?.["application/json"]?.schema;
+  const { content } = described ?? {};
+  return content?.["application/octet-stream"] === undefined ? content?.["application/json"]?.schema : BYTES;
 }
 
 function referenced(document: OpenApiDocument, ref: string): Content {

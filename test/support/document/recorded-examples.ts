@@ -1,5 +1,6 @@
 import { expectSuccess, MASKED_COLUMN, type SceneApi, type Scene as SceneOf } from "./contract-scene.ts";
 import type { Example } from "./operation-examples.ts";
+import { deployFunction, deploymentForm, uploadObject } from "./service-preparations.ts";
 
 type Scene = SceneOf<SceneApi>;
 
@@ -17,6 +18,7 @@ const STANDARD_EMAIL = {
   sender_email: "shop@standin.example",
   sender_name: "Shop",
 };
+const { type: _, ...EMAIL_SERVER } = STANDARD_EMAIL;
 const WEBHOOK = {
   enabled: true,
   webhook_url: "https://shop.example/hook",
@@ -30,6 +32,15 @@ function onBranch(method: "PUT" | "PATCH" | "POST" | "DELETE", path: string, bod
 }
 
 const withoutAuth = onBranch("DELETE", "/auth");
+
+const deployTwo = async (scene: Scene) => {
+  await deployFunction(scene);
+  await deployFunction(scene, "second");
+};
+const uploadTwo = async (scene: Scene) => {
+  await uploadObject(scene);
+  await uploadObject(scene, "second");
+};
 
 /** Every recorded operation, by its id in the public document. */
 export const RECORDED_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
@@ -103,6 +114,97 @@ export const RECORDED_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   updateNeonAuthWebhookConfig: [
     { body: () => WEBHOOK },
     { title: "that is off", body: () => ({ enabled: false }) },
+  ],
+
+  createBranchNeonAuthNewUser: [
+    { body: () => ({ email: "other@standin.example" }) },
+    { title: "with a name", body: () => ({ email: "other@standin.example", name: "Other" }) },
+  ],
+  deleteBranchNeonAuthUser: plain,
+  updateNeonAuthUserRole: [{ body: () => ({ roles: ["admin"] }) }],
+  sendNeonAuthTestEmail: [{ body: () => ({ ...EMAIL_SERVER, recipient_email: "somebody@standin.example" }) }],
+
+  createNeonAuthIntegration: [
+    {
+      body: ({ ids }) => ({
+        auth_provider: "better_auth",
+        project_id: ids.project_id,
+        branch_id: ids.branch_id,
+      }),
+      before: withoutAuth,
+    },
+  ],
+  createNeonAuthProviderSDKKeys: [
+    { body: ({ ids }) => ({ auth_provider: "better_auth", project_id: ids.project_id }) },
+  ],
+  createNeonAuthNewUser: [
+    {
+      body: ({ ids }) => ({
+        auth_provider: "better_auth",
+        project_id: ids.project_id,
+        email: "other@standin.example",
+      }),
+    },
+  ],
+  deleteNeonAuthUser: plain,
+  listNeonAuthIntegrations: [{}, { title: "of which there is none", before: withoutAuth }],
+  deleteNeonAuthIntegration: [
+    { title: "without a body" },
+    { title: "with its data", body: () => ({ delete_data: true }) },
+  ],
+  listNeonAuthRedirectURIWhitelistDomains: plain,
+  addNeonAuthDomainToRedirectURIWhitelist: [{ body: () => DOMAIN }],
+  deleteNeonAuthDomainFromRedirectURIWhitelist: [
+    { body: () => ({ auth_provider: "better_auth", domains: [{ domain: "https://shop.example" }] }) },
+  ],
+  listNeonAuthOauthProviders: plain,
+  addNeonAuthOauthProvider: [{ body: () => ({ id: "google" }) }],
+  updateNeonAuthOauthProvider: [{ body: () => ({ client_id: "changed", client_secret: "changed" }) }],
+  deleteNeonAuthOauthProvider: plain,
+  getNeonAuthEmailServer: plain,
+  updateNeonAuthEmailServer: [{ body: () => STANDARD_EMAIL }],
+
+  listProjectBranchFunctions: [
+    {},
+    { title: "with a function", before: deployFunction },
+    { title: "in pages", query: () => "?limit=1", before: deployTwo },
+  ],
+  getProjectBranchFunction: [
+    { title: "that is being built", before: deployFunction },
+    {
+      title: "that is built",
+      before: async (scene) => {
+        await deployFunction(scene);
+        await scene.double.advance("10s");
+      },
+    },
+  ],
+  updateProjectBranchFunction: [
+    { before: deployFunction, body: () => ({ name: "Hello" }) },
+    { title: "to its slug", before: deployFunction, body: () => ({ name: null }) },
+  ],
+  deleteProjectBranchFunction: [{ before: deployFunction }],
+  createProjectBranchFunctionDeployment: [
+    { body: () => deploymentForm({ zip: "code", environment: { B: "1", A: "2" } }) },
+    {
+      title: "that changes variables only",
+      before: deployFunction,
+      body: () => deploymentForm({ environment: { A: "" } }),
+    },
+  ],
+
+  listProjectBranchBucketObjects: [
+    {},
+    { title: "with an object", before: uploadObject },
+    { title: "with a folder", query: () => "?delimiter=/", before: uploadObject },
+    { title: "in pages", query: () => "?limit=1", before: uploadTwo },
+  ],
+  getProjectBranchBucketObject: [{ before: uploadObject }],
+  deleteProjectBranchBucketObject: [{ before: uploadObject }],
+  deleteProjectBranchBucketObjectsByPrefix: [{ query: () => "?prefix=images/", before: uploadObject }],
+  presignProjectBranchBucketObject: [
+    { body: () => ({ operation: "upload", content_type: "image/png" }) },
+    { title: "for a download", body: () => ({ operation: "download", expires_in_seconds: 60 }) },
   ],
 
   getProjectBranchDataAPI: plain,

@@ -28,10 +28,13 @@ export function sendExample(
     operation.method,
     pathOf(operation, ids, difference.query ?? example.query?.(scene)),
     {
-      body: typeof body === "string" || body === undefined ? body : JSON.stringify(body),
+      body:
+        typeof body === "string" || body === undefined || body instanceof FormData
+          ? body
+          : JSON.stringify(body),
       headers: difference.headers ?? {
         Authorization: `Bearer ${API_KEY}`,
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(body === undefined || body instanceof FormData ? {} : { "Content-Type": "application/json" }),
       },
     },
   );

@@ -64,11 +64,13 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
     body: unknown,
     headers: Record<string, string>,
   ): Promise<ApiResponse<Body>> => {
+    const isJsonBody = body !== undefined && !(body instanceof FormData);
     const init: RequestInit = {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      headers: { ...headers, ...(isJsonBody ? { "Content-Type": "application/json" } : {}) },
     };
-    if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+    if (body instanceof FormData) init.body = body;
+    else if (isJsonBody) init.body = typeof body === "string" ? body : JSON.stringify(body);
     const response = await app.fetch(new Request(url, init));
     const text = await response.text();
     // A fault may cause this.

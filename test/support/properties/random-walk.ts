@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { ApiResponse } from "../answers/api-response.ts";
 import { loadPublicDocument } from "../document/public-document.ts";
+import { deploymentForm } from "../document/service-preparations.ts";
 import type { Double } from "../double/double.ts";
 import { REPLAY_PATH } from "./properties.ts";
 
@@ -379,6 +380,7 @@ const SERVICE_CALLS: readonly (readonly [string, string, object?])[] = [
   ["addBranchNeonAuthOauthProvider", "/auth/oauth_providers", { id: "github", client_secret: "secret" }],
   ["updateBranchNeonAuthOauthProvider", "/auth/oauth_providers/github", { client_secret: "other" }],
   ["listBranchNeonAuthOauthProviders", "/auth/oauth_providers"],
+  ["createBranchNeonAuthNewUser", "/auth/users", { email: "a@a.example" }],
   ["createProjectBranchDataAPI", "/data-api/neondb", {}],
   ["createProjectBranchDataAPI", "/data-api/shop", {}],
   ["updateProjectBranchDataAPI", "/data-api/neondb", { settings: { db_max_rows: 1 } }],
@@ -388,6 +390,17 @@ const SERVICE_CALLS: readonly (readonly [string, string, object?])[] = [
   ["createProjectBranchBucket", "/buckets", { name: "images" }],
   ["deleteProjectBranchBucket", "/buckets/files"],
   ["listProjectBranchBuckets", "/buckets"],
+  [
+    "presignProjectBranchBucketObject",
+    "/buckets/files/objects/a/presign",
+    { operation: "upload", expires_in_seconds: 60 },
+  ],
+  ["listProjectBranchBucketObjects", "/buckets/files/objects"],
+  ["deleteProjectBranchBucketObjectsByPrefix", "/buckets/files/objects-by-prefix?prefix=a/"],
+  ["createProjectBranchFunctionDeployment", "/functions/hello/deployments", deploymentForm({ zip: "code" })],
+  ["updateProjectBranchFunction", "/functions/hello", { name: "Hello" }],
+  ["deleteProjectBranchFunction", "/functions/hello"],
+  ["listProjectBranchFunctions", "/functions"],
   ["createCredential", "/credentials", { principal_type: "user", scopes: ["storage:read"] }],
   ["listCredentials", "/credentials"],
   ["updateMaskingRules", "/masking_rules", { masking_rules: [] }],

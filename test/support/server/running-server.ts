@@ -70,10 +70,12 @@ async function call<Body>(
   body: unknown,
   headers: Record<string, string>,
 ): Promise<ApiResponse<Body>> {
+  const isJsonBody = body !== undefined && !(body instanceof FormData);
   const response = await fetch(url, {
     method,
-    headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    headers: { ...headers, ...(isJsonBody ? { "Content-Type": "application/json" } : {}) },
+    ...(body instanceof FormData ? { body } : {}),
+    ...(isJsonBody ? { body: typeof body === "string" ? body : JSON.stringify(body) } : {}),
   });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;

@@ -18,6 +18,13 @@ const MORE_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   getConsumptionHistoryPerAccount: [
     { query: () => "?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&granularity=daily" },
   ],
+  queryProjectBranchLogs: [{ body: () => ({}) }],
+  listProjectBranchLogFields: [{}],
+  listProjectBranchTriggers: [{}],
+  listProjectBranchCustomDomains: [{}],
+  revealCredential: [{}],
+  rotateCredential: [{}],
+  sendNeonAuthEmailProviderTest: [{ body: () => ({ recipient_email: "a@a.example" }) }],
   createProjectBranch: [
     {
       title: "without the rows of its parent",
@@ -44,10 +51,15 @@ const MORE_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
 };
 
-/** Recorded operations that nevertheless copy the data of a branch. */
-const COPYING: readonly string[] = ["createProjectBranchAnonymized", "startAnonymization"];
+/** Operations that copy or read the data of a branch, although they are only recorded or change nothing. */
+const COPYING: readonly string[] = [
+  "createProjectBranchAnonymized",
+  "startAnonymization",
+  "getProjectBranchSchema",
+  "getProjectBranchSchemaComparison",
+];
 /** Parts of a project that no compute and no data depends on. */
-const RECORDS = /\/(jwks|permissions|transfer_requests|vpc_endpoints|backup_schedule)(\/|$)/;
+const RECORDS = /\/(buckets|jwks|permissions|transfer_requests|vpc_endpoints|backup_schedule)(\/|$)/;
 
 const { operations, client_operations } = coverage();
 

@@ -27,7 +27,8 @@ export function copiedServices(
   offset = 0,
 ): Event[] {
   return servicesAt(world, source).map(({ kind, fields, createdAt }, index): Event => {
-    const created = recordCreated(world, context, branchId, kind, fields, offset + index);
+    const inherited = SERVICES[kind].marksInherited === true ? { ...fields, isInherited: true } : fields;
+    const created = recordCreated(world, context, branchId, kind, inherited as typeof fields, offset + index);
     return { ...created, record: { ...created.record, createdAt } };
   });
 }
@@ -57,9 +58,13 @@ function servicesAt(world: World, source: ServiceSource): ServiceRecord[] {
     ({ kind, fields, createdAt }) =>
       SERVICES[kind].isCopied === true && createdAt <= source.at && hasDatabase(source, fields.database),
   );
-  return records.filter(({ kind }) => {
-    const { of } = SERVICES[kind];
-    return of === undefined || records.some((record) => record.kind === of);
+  return records.filter(({ kind, fields }) => {
+    const { of, owner } = SERVICES[kind];
+    return (
+      (of === undefined || records.some((record) => record.kind === of)) &&
+      (owner === undefined ||
+        records.some((record) => record.kind === owner.kind && record.fields.key === owner.keyOf(fields.key)))
+    );
   });
 }
 

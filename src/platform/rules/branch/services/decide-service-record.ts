@@ -43,6 +43,8 @@ function decideCreateServiceRecord(
   if (!found.ok) return found;
   const enabled = checkEnabled(world, branch.value, kind);
   if (!enabled.ok) return enabled;
+  const allowed = checkSettings(world, branch.value, kind, key, record.settings);
+  if (!allowed.ok) return allowed;
   const existing = findServiceRecord(world, branch.value.id, kind, key);
   if (existing !== undefined) {
     const { label, isSwitch } = SERVICES[kind];
@@ -84,18 +86,28 @@ function decideUpdateServiceRecord(
 ): Result<Event[]> {
   const branch = findBranchFor(world, command);
   if (!branch.ok) return branch;
-  const { kind, key, replaces, secret, isMarked } = command;
+  const { kind, key, replaces, onlyOwn, secret, isMarked } = command;
   const enabled = checkEnabled(world, branch.value, kind);
   if (!enabled.ok) return enabled;
   const record = findServiceRecord(world, branch.value.id, kind, key);
+  if (onlyOwn === true && (record === undefined || record.fields.isInherited === true))
+    return refuseMissing(branch.value, kind, key);
   if (record === undefined) {
-    if (SERVICES[kind].hasDefaults !== true) return refuseMissing(branch.value, kind, key);
+    const { hasDefaults, isPut } = SERVICES[kind];
+    if (hasDefaults !== true && isPut !== true) return refuseMissing(branch.value, kind, key);
     const settings = command.settings as never;
+    const allowed = checkSettings(world, branch.value, kind, key, settings);
+    if (!allowed.ok) return allowed;
     return accept([serviceRecordCreated(world, branch.value.id, { kind, key, settings, secret }, context)]);
   }
-  const { secretId: present, ...rest } = record.fields;
+  // A: a revoked record has no secret any more that could change.
+  if (SERVICES[kind].isRevoked === true && record.fields.markedAt !== undefined)
+    return refuseMissing(branch.value, kind, key);
+  const { secretId: present, isInherited: _, ...rest } = record.fields;
   const secretId = secret === "new" ? newServiceSecretId(world) : secret === "same" ? present : undefined;
   const settings = replaces ? command.settings : { ...record.fields.settings, ...command.settings };
+  const allowed = checkSettings(world, branch.value, kind, key, settings);
+  if (!allowed.ok) return allowed;
   const markedAt = isMarked === true ? context.now : rest.markedAt;
   const fields = { ...rest, settings, ...omitUndefined({ secretId, markedAt }) };
   // S: a change that repeats the present values is none.
@@ -127,8 +139,47 @@ function decideDeleteServiceRecords(
 }
 
 /** The records that are deleted with this one. */
-export function dependentsOf(world: World, { kind, scope }: ServiceRecord): ServiceRecord[] {
-  return servicesOf(world, scope).filter((record) => SERVICES[record.kind].of === kind);
+export function dependentsOf(world: World, { kind, scope, fields }: ServiceRecord): ServiceRecord[] {
+  return servicesOf(world, scope).filter((record) => {
+    const { of, owner } = SERVICES[record.kind];
+    return of === kind || (owner?.kind === kind && owner.keyOf(record.fields.key) === fields.key);
+  });
+}
+
+/** Whether the records exist that one with these settings needs, and no other one has its unique value. */
+function checkSettings(
+  world: World,
+  branch: Branch,
+  kind: ServiceKind,
+  key: string,
+  settings: object,
+): Result<undefined> {
+  const { owner, refersTo, uniqueBy, most, label } = SERVICES[kind];
+  const needed = [
+    ...(owner === undefined ? [] : [{ kind: owner.kind, key: owner.keyOf(key) }]),
+    ...(refersTo?.(settings as never) ?? []),
+  ];
+  const missing = needed.find(
+    (other) => findServiceRecord(world, branch.id, other.kind, other.key) === undefined,
+  );
+  if (missing !== undefined) return refuseMissing(branch, missing.kind, missing.key);
+  if (uniqueBy === undefined && most === undefined) return ACCEPTED;
+  const others = servicesOf(world, branch.id).filter(
+    (other) => other.kind === kind && other.fields.key !== key,
+  );
+  const value = uniqueBy?.(settings as never);
+  if (value !== undefined && others.some(({ fields }) => uniqueBy?.(fields.settings as never) === value))
+    return refuse("SERVICE_RECORD_EXISTS", `${label} "${value}" already exists`);
+  if (most === undefined) return ACCEPTED;
+  const bytes = [...others.map(({ fields }) => fields.settings), settings]
+    .map((each) => most.bytesOf(each as never))
+    .reduce((sum, each) => sum + each, 0);
+  return others.length < most.records && bytes <= most.bytes
+    ? ACCEPTED
+    : refuse(
+        "PLAN_LIMIT_EXCEEDED",
+        `a branch stores at most ${most.records} of "${label}" with ${most.bytes} bytes together; delete some`,
+      );
 }
 
 /** The service records of a branch, oldest first. */
@@ -170,11 +221,12 @@ export function checkEnabled(world: World, branch: Branch, kind: ServiceKind): R
     : refuseMissing(branch, of, "");
 }
 
-function refuseMissing(branch: Branch, kind: ServiceKind, key: string) {
-  const { label, isSwitch } = SERVICES[kind];
+/** The refusal for a record that does not exist. */
+export function refuseMissing(branch: Branch, kind: ServiceKind, key: string) {
+  const { label, nameOf, isSwitch, missing } = SERVICES[kind];
   return isSwitch === true
     ? refuse("NOT_ENABLED", `${label} is not enabled for ${placeOf(branch, key)}`)
-    : refuse("SERVICE_RECORD_NOT_FOUND", `${label} "${key}" not found`);
+    : refuse("SERVICE_RECORD_NOT_FOUND", missing ?? `${label} "${nameOf?.(key) ?? key}" not found`);
 }
 
 function placeOf({ id }: Branch, database: string): string {
