@@ -26,7 +26,8 @@ import { CancelKeys } from "./relay/cancel-keys.ts";
 import { EngineLogins } from "./relay/engine-login.ts";
 import { SqlOverHttp } from "./serverless/sql-over-http.ts";
 import { type ClientOrigin, serveClient } from "./sessions/client-session.ts";
-import { MissingVolume, type Volumes } from "./volumes/volumes.ts";
+import { MissingVolume } from "./volumes/volume-origins.ts";
+import type { Volumes } from "./volumes/volumes.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;

@@ -1,5 +1,6 @@
 /** Paid plans that have a price per CU-hour. The free plan has an allowance instead (D). */
 export type PricedPlan = "launch" | "scale";
+export type VendorPlan = PricedPlan | "free";
 export type PriceListDate = "2025-08-14" | "2025-11-03" | "2026-03-20";
 
 /** What the vendor charged at one date, in dollars. */
@@ -35,6 +36,7 @@ const PRICE_LISTS: readonly [PriceList, ...PriceList[]] = [
 
 export const PRICE_LIST_DATES = PRICE_LISTS.map(({ date }) => date) as [PriceListDate, ...PriceListDate[]];
 export const PRICED_PLANS: [PricedPlan, ...PricedPlan[]] = ["launch", "scale"];
+export const VENDOR_PLANS: [VendorPlan, ...VendorPlan[]] = ["free", ...PRICED_PLANS];
 
 /**
  * D: the vendor's pages of plans of all dates; the same on each list. Dollars a month for each unit. History is what a
@@ -52,7 +54,7 @@ export const OTHER_PRICES = {
  * D: the vendor's page of plans, "Scale to zero": which autosuspend delays a plan lets its users set. `launch` allows the
  * default and never, `free` only the default.
  */
-export const ALLOWED_DELAYS: Readonly<Record<PricedPlan | "free", "default" | "default-or-never" | "all">> = {
+export const ALLOWED_DELAYS: Readonly<Record<VendorPlan, "default" | "default-or-never" | "all">> = {
   free: "default",
   launch: "default-or-never",
   scale: "all",

@@ -1,4 +1,4 @@
-import { ALLOWED_DELAYS, type PricedPlan } from "../../platform/catalog/price-lists.ts";
+import { ALLOWED_DELAYS, type VendorPlan } from "../../platform/catalog/price-lists.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { weightedCostMs } from "./costs.ts";
@@ -14,8 +14,10 @@ export type DelayRange = { readonly shortest: SuspendDelay; readonly longest: Su
 export const ALL_DELAYS: DelayRange = { shortest: SHORTEST_DELAY_S, longest: "never" };
 
 /** `defaultS`: the default delay of the platform. */
-export function settableDelays(plan: PricedPlan, defaultS: number): SettableDelays {
-  return ALLOWED_DELAYS[plan] === "all" ? "all" : [defaultS, "never"];
+export function settableDelays(plan: VendorPlan, defaultS: number): SettableDelays {
+  const allowed = ALLOWED_DELAYS[plan];
+  if (allowed === "all") return "all";
+  return allowed === "default" ? [defaultS] : [defaultS, "never"];
 }
 
 export function isSettableDelay(settable: SettableDelays, delay: DelayChoice): boolean {

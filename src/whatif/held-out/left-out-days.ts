@@ -5,6 +5,7 @@ import { daysByKind } from "../units/bootstrap.ts";
 import { MIN_WEEKS, marginOfEffects, wholeWeeks } from "../units/day-dependence.ts";
 import { changeRemoved, type TrafficChange } from "../units/traffic-change.ts";
 import { wholeDays } from "./day-split.ts";
+import { sumOfDays } from "./day-totals.ts";
 
 /** Of each kind, workdays and weekend days: one day says nothing about how days differ. */
 const MIN_DAYS_OF_KIND = 2;
@@ -66,6 +67,20 @@ export class LeftOutDays {
     const effects = new Float64Array(count);
     for (let index = 0; index < count; index += 1)
       effects[index] = ((all - (samples[index + 1] as number)) * (count - 1)) / count;
+    return this.#marginOf(effects, all);
+  }
+
+  /** The same of the mean of values by day, without the samples. */
+  marginOfMean(byDay: Float64Array): number {
+    const mean = sumOfDays(byDay, this.#days) / this.#days.length;
+    const effects = Float64Array.from(
+      this.#days,
+      (day) => ((byDay[day] as number) - mean) / this.#days.length,
+    );
+    return this.#marginOf(effects, mean);
+  }
+
+  #marginOf(effects: Float64Array, all: number): number {
     const instants = this.#days.map((day) => this.#firstDay + day * DAY);
     const series = { days: instants.map((at) => at / DAY), kinds: this.#kindOf, effects };
     const margin = marginOfEffects(

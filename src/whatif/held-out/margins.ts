@@ -76,6 +76,11 @@ export class DayMargins {
     return this.#figureMargins(samples, influences);
   }
 
+  /** Of the mean of other values by day, such as those of one compute. */
+  ofMeanDay(byDay: Float64Array): number {
+    return this.#leftOut.marginOfMean(byDay);
+  }
+
   change(choice: MarginChoice, base: MarginChoice): MarginsOf<ChangeMargins> {
     const [to, from] = [this.#of(choice), this.#of(base)];
     const difference = (name: keyof Samples) => ({

@@ -1,34 +1,35 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { probeServer } from "../../../app/server-probe.ts";
-import type { ControlApi } from "../../../ports/server-api.ts";
-import { PublicApi } from "../../../remote/client/public-api.ts";
-import { delayText, plural } from "../../../whatif/units/number-format.ts";
-import { parseApiUrl, withApiKey } from "../../client/api-access.ts";
-import { findServer } from "../../client/client.ts";
+import { VENDOR_PLANS, type VendorPlan } from "../../../platform/catalog/price-lists.ts";
+import { parseApiUrl } from "../../client/api-access.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { secretParser } from "../../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, jsonOption } from "../../terminal/options.ts";
 import { print } from "../../terminal/print.ts";
-import { showProgress } from "../../terminal/progress-display.ts";
-import { findComputes, type ServerTargets, setDelays } from "../../whatif/apply-delays.ts";
+import type { ServerTargets } from "../../whatif/apply/apply-delays.ts";
 import {
-  CALL_FORMATS,
-  type CallFormat,
-  callText,
-  type DelayTarget,
-  suspendTimeoutSeconds,
-} from "../../whatif/delay-calls.ts";
-import {
-  type ChosenDelays,
-  chosenDelays,
-  DELAY_SETS,
-  type DelaySet,
-  readAnswer,
-} from "../../whatif/saved-answer.ts";
+  billText,
+  callOf,
+  callsText,
+  changedSinceLines,
+  changesJson,
+  planJson,
+  planText,
+  retainedLines,
+  serverJson,
+  serverLines,
+} from "../../whatif/apply/apply-text.ts";
+import { CALL_FORMATS, type CallFormat, delayOfSetting } from "../../whatif/apply/delay-calls.ts";
+import { delayChanges } from "../../whatif/apply/delay-changes.ts";
+import { readRevertFile, writeRevertFile } from "../../whatif/apply/revert-file.ts";
+import { chosenDelays, DELAY_SETS, type DelaySet, readAnswer } from "../../whatif/apply/saved-answer.ts";
+import { setOnServer } from "../../whatif/apply/target-server.ts";
+import { shellQuote } from "../../whatif/manifest.ts";
 
 type ApplyOptions = {
   readonly delays: DelaySet;
+  readonly plan?: VendorPlan;
+  readonly revert?: string;
   readonly format?: CallFormat;
   readonly project?: string;
   readonly to?: string;
@@ -39,12 +40,16 @@ type ApplyOptions = {
   readonly json?: boolean;
 };
 
-/** Sets the delays that `whatif curve` recommends. */
+const NO_TARGETS: ServerTargets = { changed: [], unchanged: [], missing: [] };
+
+/** Sets the delays that `whatif curve` recommends, or restores those before. */
 export function applyCommand(): Command {
   return new Command("apply")
-    .description("print the calls that set the recommended delays, or set them on a server")
+    .description(
+      "print the calls that set the recommended delays, set them on a server, or restore the delays before",
+    )
     .argument(
-      "<answer>",
+      "[answer]",
       "answer of whatif curve: its JSON with --by-compute, the directory of its report, or - for stdin",
     )
     .addOption(
@@ -54,6 +59,18 @@ export function applyCommand(): Command {
       )
         .choices(DELAY_SETS)
         .default("recommended" satisfies DelaySet),
+    )
+    .addOption(
+      new Option(
+        "--plan <name>",
+        "plan of the computes; delays that it does not allow are rejected (default: that of the answer)",
+      ).choices(VENDOR_PLANS),
+    )
+    .addOption(
+      new Option(
+        "--revert <file>",
+        "restore the delays in this file, which an earlier run with --to wrote; without an answer",
+      ).conflicts(["plan", "project"]),
     )
     .addOption(new Option("--format <name>", "print only these calls (default: all)").choices(CALL_FORMATS))
     .addOption(
@@ -82,25 +99,33 @@ export function applyCommand(): Command {
 The printed shell commands use the variables of "standin env". The Terraform
 resources are those of provider kislerdm/neon.
 
+A delay is changed only if the answer's gain for the compute is larger than its
+95 % interval, or if a limit of the answer requires it. Before the first change
+on a server, its current delays are written to a new file beside the answer.
+
 Examples:
   $ standin whatif curve fleet.csv --by-compute --json > answer.json
   $ standin whatif apply answer.json
   $ standin whatif apply answer.json --format terraform > delays.tf
   $ standin whatif curve --data ./.standin --by-compute --json | standin whatif apply - --to http://127.0.0.1:4620/api/v2
-  $ standin whatif apply report/ --delays fleet --to http://127.0.0.1:4620/api/v2 --dry-run`,
+  $ standin whatif apply report/ --delays fleet --to http://127.0.0.1:4620/api/v2 --dry-run
+  $ standin whatif apply --revert answer.revert.json --to http://127.0.0.1:4620/api/v2`,
     )
-    .action(async (path: string, options: ApplyOptions, command: Command) => {
+    .action(async (path: string | undefined, options: ApplyOptions, command: Command) => {
+      const { revert } = options;
       checkOptions(options, command);
       await interruptible(async (signal) => {
-        const chosen = chosenDelays(await readAnswer(path, signal), options.delays);
-        if (options.to === undefined) return printPlan(chosen, options);
-        await applyTo(options.to, chosen, options, signal);
+        if (revert !== undefined && path === undefined) return restore(revert, options, signal);
+        if (revert === undefined && path !== undefined) return applyAnswer(path, options, signal);
+        throw new CliError("give either an answer of whatif curve, or --revert with a file", true);
       });
     });
 }
 
-function checkOptions({ to, format, json, dryRun }: ApplyOptions, command: Command): void {
+function checkOptions({ to, format, json, dryRun, revert }: ApplyOptions, command: Command): void {
   const given = (name: string) => command.getOptionValueSource(name) === "cli";
+  if (revert !== undefined && given("delays"))
+    throw new CliError("--delays: the delays to restore are in the file of --revert; omit it", true);
   if (to === undefined)
     for (const name of ["apiKey", "controlToken", "dryRun", "yes"])
       if (given(name))
@@ -113,108 +138,79 @@ function checkOptions({ to, format, json, dryRun }: ApplyOptions, command: Comma
     throw new CliError("--format prints calls; with --to it needs --dry-run", true);
 }
 
-function printPlan({ set, delays }: ChosenDelays, { project, format, json }: ApplyOptions): void {
-  const targets: DelayTarget[] = delays.map((delay) => ({ ...delay, projectId: project }));
-  if (json === true) printJson({ delays: set, calls: targets.map(callOf) });
-  else print(format === undefined ? allFormats(targets) : callText(format, targets));
-}
-
-async function applyTo(
-  to: string,
-  { set, delays }: ChosenDelays,
-  options: ApplyOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const { controlToken, apiKey, dryRun = false, yes = false } = options;
-  const double = await findDouble(to, controlToken);
-  if (double === undefined && !yes && !dryRun)
-    throw new CliError(
-      `${to} is not a standin server; nothing was changed. Check the calls with --dry-run, then repeat with --yes`,
-    );
-  await withKey(double, to, apiKey, async (key) => {
-    const api = new PublicApi(to, key, signal);
-    const targets = await findComputes(api, delays);
-    if (targets.missing.length === delays.length)
-      throw new CliError(`${to} has none of the ${plural(delays.length, "compute")} of the answer`);
-    if (dryRun && options.format !== undefined) return print(callText(options.format, targets.changed));
-    if (!dryRun) await withProgress((report) => setDelays(api, double, targets.changed, report));
-    if (options.json === true) return printJson(appliedJson(to, set, dryRun, targets));
-    print(`${appliedLines(to, dryRun, targets).join("\n")}\n`);
-    if (dryRun && targets.changed.length > 0) print(`\n${allFormats(targets.changed)}`);
-  });
-}
-
-/** The control API of the server if it is standin. */
-async function findDouble(to: string, controlToken: string | undefined): Promise<ControlApi | undefined> {
-  const live = await probeServer(to.replace(/\/api\/v2$/, ""));
-  if (typeof live?.pid !== "number") return undefined;
-  // The path of a world is part of the URL.
-  return findServer({ data: "", world: "default", url: to, ...(controlToken && { controlToken }) });
-}
-
-async function withKey(
-  double: ControlApi | undefined,
-  to: string,
-  apiKey: string | undefined,
-  use: (key: string) => Promise<void>,
-): Promise<void> {
-  if (double !== undefined) return withApiKey(double, apiKey, "standin whatif apply", use);
-  if (apiKey === undefined) throw new CliError(`${to} is not a standin server; it needs --key`, true);
-  return use(apiKey);
-}
-
-async function withProgress(
-  use: (report: ReturnType<typeof showProgress>["report"]) => Promise<void>,
-): Promise<void> {
-  const progress = showProgress("setting delays");
-  try {
-    await use(progress.report);
-  } finally {
-    progress.end();
+/** Prints the calls that apply an answer, or makes them. */
+async function applyAnswer(path: string, options: ApplyOptions, signal: AbortSignal): Promise<void> {
+  const answer = await readAnswer(path, signal);
+  const changes = delayChanges(answer, chosenDelays(answer, options.delays), options.plan);
+  const { to, project, format, json, dryRun = false } = options;
+  if (to === undefined) {
+    const targets = changes.changed.map(({ compute, delay }) => ({ compute, delay, projectId: project }));
+    return json === true ? printJson(planJson(changes, targets)) : print(planText(changes, targets, format));
   }
-}
-
-function allFormats(targets: readonly DelayTarget[]): string {
-  return CALL_FORMATS.map((format) => `${format}:\n\n${callText(format, targets)}`).join("\n");
-}
-
-function callOf({ compute, delay, projectId }: DelayTarget) {
-  return {
-    compute,
-    project: projectId ?? null,
-    delay_s: delay,
-    suspend_timeout_seconds: suspendTimeoutSeconds(delay),
-  };
-}
-
-function appliedJson(to: string, set: string, dryRun: boolean, targets: ServerTargets) {
-  return {
-    delays: set,
-    api_url: to,
-    dry_run: dryRun,
-    changed: targets.changed.map((target) => ({
-      ...callOf(target),
-      previous_suspend_timeout_seconds: target.currentS ?? null,
-    })),
-    unchanged: targets.unchanged,
-    not_found: targets.missing,
-  };
-}
-
-function appliedLines(to: string, dryRun: boolean, { changed, unchanged, missing }: ServerTargets): string[] {
-  return [
-    `${to}: ${dryRun ? "would change" : "changed"} ${plural(changed.length, "compute")}, ${unchanged.length} already set, ${missing.length} not found`,
-    ...changed.map(
-      ({ compute, currentS, delay }) => `${compute}  ${settingText(currentS)} → ${delayText(delay)}`,
-    ),
-    ...missing.map((compute) => `${compute}  not found`),
-    ...(dryRun ? ["dry run: nothing was changed"] : []),
+  let revertFile: string | undefined;
+  const targets =
+    changes.changed.length === 0
+      ? NO_TARGETS
+      : await setOnServer(to, changes.changed, options, signal, (changed) => {
+          revertFile = writeRevertFile(path, to, changed);
+          return `To restore all of them: ${revertCommand(revertFile, to)}`;
+        });
+  const isSet = (compute: string) => !targets.missing.includes(compute);
+  if (json === true)
+    return printJson({
+      ...changesJson(changes, isSet),
+      ...serverJson(to, dryRun, targets),
+      revert_file: revertFile ?? null,
+    });
+  if (dryRun && format !== undefined) return print(planText(changes, targets.changed, format));
+  const lines = [
+    ...serverLines(to, dryRun, targets, changes.retained.length),
+    ...retainedLines(changes),
+    billText(changes, isSet),
+    ...(revertFile === undefined
+      ? []
+      : [`The delays before are in ${revertFile}. To restore them: ${revertCommand(revertFile, to)}`]),
   ];
+  printChanges(lines, dryRun, targets);
 }
 
-function settingText(seconds: number | undefined): string {
-  if (seconds === undefined || seconds === 0) return "default";
-  return delayText(seconds < 0 ? "never" : seconds);
+/** Prints the calls that restore the delays before, or makes them. */
+async function restore(file: string, options: ApplyOptions, signal: AbortSignal): Promise<void> {
+  const previous = readRevertFile(file);
+  const delays = previous.map(({ compute, project, suspend_timeout_seconds }) => ({
+    compute,
+    projectId: project,
+    delay: delayOfSetting(suspend_timeout_seconds),
+  }));
+  const { to, format, json, dryRun = false } = options;
+  if (to === undefined)
+    return json === true
+      ? printJson({ delays: "previous", calls: delays.map(callOf) })
+      : print(callsText(delays, format));
+  const targets = await setOnServer(
+    to,
+    delays,
+    options,
+    signal,
+    () => `To restore the others: ${revertCommand(file, to)}`,
+  );
+  if (json === true) return printJson({ delays: "previous", ...serverJson(to, dryRun, targets) });
+  if (dryRun && format !== undefined) return print(callsText(targets.changed, format));
+  const byCompute = new Map(previous.map((one) => [one.compute, one]));
+  printChanges(
+    [...serverLines(to, dryRun, targets), ...changedSinceLines(targets, byCompute)],
+    dryRun,
+    targets,
+  );
+}
+
+function printChanges(lines: readonly string[], dryRun: boolean, { changed }: ServerTargets): void {
+  print(`${[...lines, ...(dryRun ? ["dry run: nothing was changed"] : [])].join("\n")}\n`);
+  if (dryRun && changed.length > 0) print(`\n${callsText(changed)}`);
+}
+
+function revertCommand(file: string, to: string): string {
+  return `standin whatif apply --revert ${shellQuote(file)} --to ${shellQuote(to)}`;
 }
 
 function printJson(result: object): void {

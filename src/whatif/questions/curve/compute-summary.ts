@@ -4,7 +4,9 @@ import { type Costs, weightedCostMs } from "../../gap-curve/costs.ts";
 import type { CurvePoint, SuspendDelay } from "../../gap-curve/curve.ts";
 import type { ComputeReading, CurveReading } from "../../gap-curve/curve-reading.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
+import { type ComputeGain, computeGain } from "../../held-out/compute-gain.ts";
 import type { DayStatistics } from "../../held-out/day-statistics.ts";
+import type { DayMargins } from "../../held-out/margins.ts";
 import { type PointFigures, pointFigures, withoutDelay } from "../../replay/figures.ts";
 import { waitMsAt } from "../../trace/long-gap-waits.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
@@ -28,6 +30,9 @@ export type ComputeSummary = {
   readonly clairvoyant: Omit<PointFigures, "delay_s">;
   /** Its best delay, shrunk towards that of the fleet, and not shorter than a limit allows; null if unknown. */
   readonly shrunk_delay_s: SuspendDelay | null;
+  /** What the recommended delay for all and the shrunk delay change; null if that or the delay is unknown. */
+  readonly gain_of_recommended: ComputeGain | null;
+  readonly gain_of_shrunk: ComputeGain | null;
   /** The shortest delay within `max_wait_p99_ms`; null if there is none, absent without the limit. */
   readonly within_wait_p99_delay_s?: SuspendDelay | null;
   /** At `SHOWN_DELAYS`; `--compute` gives the whole curve of one compute. */
@@ -45,16 +50,19 @@ export type ComputeSummary = {
 export function computeSummaries(
   { computes, longGaps }: CurveReading,
   fleet: FleetCurve,
-  { shrunk, withinWait, maxWaitMs, margins }: ComputeDelays,
+  { recommended, shrunk, withinWait, maxWaitMs, margins }: ComputeDelays,
 ): { readonly computes?: readonly ComputeSummary[]; readonly compute_wait_limit?: ComputeWaitLimit } {
   if (computes.length === 0) return {};
-  const { costs, startMs, curve } = fleet;
+  const { costs, startMs, curve, monthBaseMs } = fleet;
   const summaries = computes.map((reading) =>
     computeSummary(reading, costs, {
       periodMs: curve.periodMs,
       startMs,
+      monthBaseMs,
       longGaps,
       scaledCuMs: (delay) => fleet.scaledCuMs(reading.number, delay),
+      margins: "missing" in margins ? undefined : margins,
+      recommended,
       shrunkDelay: shrunk?.[reading.number],
       withinWait: withinWait?.get(reading.number),
     }),
@@ -69,6 +77,8 @@ export function computeSummaries(
 }
 
 type ComputeDelays = {
+  /** For all; null if there is no recommendation. */
+  readonly recommended: SuspendDelay | null;
   readonly shrunk: readonly SuspendDelay[] | undefined;
   readonly withinWait: DelaysWithinWait | undefined;
   readonly maxWaitMs: DurationMs | undefined;
@@ -89,17 +99,16 @@ function computeSummary(
     clairvoyant: bound,
   }: ComputeReading,
   fleetCosts: Costs,
-  { periodMs, startMs, longGaps, scaledCuMs, shrunkDelay, withinWait }: ComputeContext,
+  context: ComputeContext,
 ): ComputeSummary {
+  const { periodMs, startMs, longGaps, withinWait } = context;
   const costs = { ...fleetCosts, cu, coldStartS };
   // Without the gaps, one request waits for each start.
   const waitsAt = (delay: SuspendDelay) =>
-    longGaps === undefined || (delay !== "never" && delay < SHORTEST_DELAY_S)
-      ? {}
-      : { waitMs: waitMsAt(longGaps, number, delay) };
+    longGaps === undefined || isTooShort(delay) ? {} : { waitMs: waitMsAt(longGaps, number, delay) };
   const figures = (point: CurvePoint, waits = waitsAt(point.delay)) => {
     const own = pointFigures(point, costs, { periodMs, startMs, arrivals, firstStarts: 1, ...waits });
-    const scaledCuHours = scaledCuMs(point.delay) / HOUR;
+    const scaledCuHours = context.scaledCuMs(point.delay) / HOUR;
     return {
       ...own,
       cu_hours: own.cu_hours + scaledCuHours,
@@ -108,6 +117,14 @@ function computeSummary(
   };
   const weightedCost = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) =>
     weightedCostMs(point, costs.coldStartS) / SECOND;
+  const shrunk = delayToSet(context.shrunkDelay, withinWait) ?? null;
+  const gainOf = (to: SuspendDelay | null) => {
+    const from = current.delay;
+    if (longGaps === undefined || to === null || [from, to].some(isTooShort)) return null;
+    const { pricePerCuHour } = fleetCosts;
+    const input = { number, cu, coldStartS, from, to, ...context, pricePerCuHour };
+    return computeGain(longGaps, input, context.margins);
+  };
   return {
     compute,
     cu,
@@ -117,7 +134,9 @@ function computeSummary(
     never: figures(never),
     // Perfect foresight suspends before the gaps that are longer than a cold start is worth.
     clairvoyant: withoutDelay(figures({ ...bound, delay: 0 }, waitsAt(coldStartS))),
-    shrunk_delay_s: (shrunkDelay === undefined ? undefined : delayToSet(shrunkDelay, withinWait)) ?? null,
+    shrunk_delay_s: shrunk,
+    gain_of_recommended: gainOf(context.recommended),
+    gain_of_shrunk: gainOf(shrunk),
     ...(withinWait === undefined ? {} : { within_wait_p99_delay_s: withinWait }),
     curve: curve.map((point) => figures(point)),
     gain_s: weightedCost(current) - weightedCost(best),
@@ -125,10 +144,19 @@ function computeSummary(
   };
 }
 
+/** Gaps that are shorter are not stored. */
+function isTooShort(delay: SuspendDelay): boolean {
+  return delay !== "never" && delay < SHORTEST_DELAY_S;
+}
+
 type ComputeContext = {
   readonly periodMs: number;
   /** Mean length of a start. */
   readonly startMs: number;
+  readonly monthBaseMs: number;
+  /** Undefined if there are no intervals. */
+  readonly margins: DayMargins | undefined;
+  readonly recommended: SuspendDelay | null;
   readonly longGaps: LongGaps | undefined;
   /** CU time above its smallest size. */
   readonly scaledCuMs: (delay: SuspendDelay) => number;

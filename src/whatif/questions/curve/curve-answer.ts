@@ -165,26 +165,27 @@ export class CurveAnswer {
     const margins = this.#statistics.margins();
     if (!isInstant(this.#question.latency))
       for (const delay of [...this.namedDelays, ...namedDelays]) this.#replays.figures(delay);
+    const decision = decisionSummary({
+      objective: this.#fleet.objective,
+      robust: this.#fleet.robust,
+      costs: this.#question.costs,
+      settable: this.#question.settable,
+      currentDelay: current.delay,
+      range: this.#rangeWithin(constraints),
+      monthBaseMs: this.#fleet.monthBaseMs,
+      causeOf: (delayS) => this.#causeOf(delayS),
+      figuresAt: (delay) => this.figuresAt(delay),
+      waitP99Ms: (delay) => this.waitP99Ms(delay),
+      margins,
+      trafficChange: traffic_change,
+    });
     return omitUndefined({
       question: questionSummary(this.#question),
       cold_start_worth_here_s: this.#fleet.costs.coldStartS,
       traffic: trafficSummary(this.#traffic, curve.firstStarts, curve.arrivals, curve.neverActiveMs),
       present: this.#figures(current),
       best: this.#figures(best),
-      decision: decisionSummary({
-        objective: this.#fleet.objective,
-        robust: this.#fleet.robust,
-        costs: this.#question.costs,
-        settable: this.#question.settable,
-        currentDelay: current.delay,
-        range: this.#rangeWithin(constraints),
-        monthBaseMs: this.#fleet.monthBaseMs,
-        causeOf: (delayS) => this.#causeOf(delayS),
-        figuresAt: (delay) => this.figuresAt(delay),
-        waitP99Ms: (delay) => this.waitP99Ms(delay),
-        margins,
-        trafficChange: traffic_change,
-      }),
+      decision,
       traffic_change,
       size_sensitivity: sizeSensitivity(
         this.#traffic,
@@ -216,6 +217,7 @@ export class CurveAnswer {
         margins,
       ),
       ...computeSummaries(this.#reading, this.#fleet, {
+        recommended: decision.recommended_delay_s,
         shrunk: this.#reading.computes.length === 0 ? undefined : this.#statistics.shrunkDelays(heldOut),
         withinWait: this.#withinWait,
         maxWaitMs: constraints.maxWaitP99Ms,

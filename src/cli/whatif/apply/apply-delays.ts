@@ -1,10 +1,16 @@
 import * as z from "zod";
-import { messageOf } from "../../kernel/message-of.ts";
-import { apiErrorOf, type ControlApi, isSuccess, printable, type ServerApi } from "../../ports/server-api.ts";
-import { ProjectCalls } from "../../remote/client/project-calls.ts";
-import { listAll, listProjects, parsedBody } from "../../remote/client/read-lists.ts";
-import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
-import { CliError } from "../terminal/cli-error.ts";
+import { messageOf } from "../../../kernel/message-of.ts";
+import {
+  apiErrorOf,
+  type ControlApi,
+  isSuccess,
+  printable,
+  type ServerApi,
+} from "../../../ports/server-api.ts";
+import { ProjectCalls } from "../../../remote/client/project-calls.ts";
+import { listAll, listProjects, parsedBody } from "../../../remote/client/read-lists.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import { CliError } from "../../terminal/cli-error.ts";
 import { type DelayTarget, suspendTimeoutSeconds, updateBody } from "./delay-calls.ts";
 import type { ComputeDelay } from "./saved-answer.ts";
 
@@ -57,12 +63,16 @@ export async function findComputes(api: ServerApi, delays: readonly ComputeDelay
   };
 }
 
-/** Sets the delays, one after another. Throws at the first rejection, and names what was changed before. */
+/**
+ * Sets the delays, one after another. Throws at the first rejection or interruption, and names what was changed before.
+ * `howToUndo`: for that error.
+ */
 export async function setDelays(
   api: ServerApi,
   control: ControlApi | undefined,
   targets: readonly ServerTarget[],
   onProgress: (done: number, of: number) => Promise<void>,
+  howToUndo: string,
 ): Promise<void> {
   const calls = new ProjectCalls(api, control);
   for (const [done, { compute, delay, projectId }] of targets.entries()) {
@@ -71,7 +81,7 @@ export async function setDelays(
     const reject = (reason: string) => {
       const before = targets.slice(0, done).map((target) => target.compute);
       return new CliError(
-        `${compute}: ${printable(reason)}; ${before.length === 0 ? "nothing was changed" : `changed before it: ${before.join(", ")}`}`,
+        `${compute}: ${printable(reason)}; ${before.length === 0 ? "nothing was changed" : `changed before it: ${before.join(", ")}`}. ${howToUndo}`,
       );
     };
     const response = await calls

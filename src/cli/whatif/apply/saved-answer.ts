@@ -1,13 +1,16 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { MAX } from "../../input-limits/limits.ts";
-import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
-import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
-import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
-import { readText } from "../terminal/read-text.ts";
-import { readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
+import { MAX } from "../../../input-limits/limits.ts";
+import { PROFILES, type ProfileName } from "../../../platform/catalog/defaults-and-limits.ts";
+import { PRICED_PLANS } from "../../../platform/catalog/price-lists.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import { isWithin, lengthOf } from "../../../whatif/gap-curve/settable-delays.ts";
+import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
+import { CliError } from "../../terminal/cli-error.ts";
+import { fileProblem } from "../../terminal/file-problem.ts";
+import { readText } from "../../terminal/read-text.ts";
+import { readStandardInput, STANDARD_INPUT } from "../../terminal/standard-input.ts";
 
 export const DELAY_SETS = ["recommended", "fleet", "per-compute"] as const;
 /** Which delays of an answer are meant. */
@@ -15,16 +18,53 @@ export type DelaySet = (typeof DELAY_SETS)[number];
 
 export type ComputeDelay = { readonly compute: string; readonly delay: SuspendDelay };
 
+/** A delay of the answer, and what it changes. */
+export type ChosenDelay = ComputeDelay & {
+  /** The delay that the answer compares with. */
+  readonly from: SuspendDelay;
+  /** Undefined if the answer does not know it. */
+  readonly gain: SavedGain | undefined;
+  /** Weighted cost with that delay, in seconds. */
+  readonly weightedCostS: number;
+  /** A limit of the answer is exceeded without the change. */
+  readonly isRequired: boolean;
+};
+
 export type ChosenDelays = {
   readonly set: Exclude<DelaySet, "recommended">;
   /** By compute, in the order of their ids. */
-  readonly delays: readonly ComputeDelay[];
+  readonly delays: readonly ChosenDelay[];
 };
 
+const PROFILE_NAMES = Object.keys(PROFILES) as ProfileName[];
 const delaySchema = z.union([z.int().min(0).max(LONGEST_DELAY_S), z.literal("never")]);
 
+const gainSchema = z.object({
+  gain_s: z.number(),
+  margin_95: z.number().nullable(),
+  cost_dollars_per_month: z.number(),
+});
+type SavedGain = z.output<typeof gainSchema>;
+
+const computeSchema = z.object({
+  compute: z.string(),
+  present: z.object({ delay_s: delaySchema, burden_s: z.number() }),
+  shrunk_delay_s: delaySchema.nullable(),
+  gain_of_recommended: gainSchema.nullable(),
+  gain_of_shrunk: gainSchema.nullable(),
+  within_wait_p99_delay_s: delaySchema.nullish(),
+});
+type SavedCompute = z.output<typeof computeSchema>;
+
 const answerSchema = z.object({
-  decision: z.object({ recommended_delay_s: delaySchema.nullable(), too_little: z.array(z.string()) }),
+  question: z.object({ plan: z.enum(PRICED_PLANS), profile: z.enum(PROFILE_NAMES) }),
+  decision: z.object({
+    recommended_delay_s: delaySchema.nullable(),
+    too_little: z.array(z.string()),
+    no_margins: z.string().nullable(),
+    current: z.object({ cost_dollars_per_month: z.number() }),
+    within_limits: z.object({ from_delay_s: delaySchema, to_delay_s: delaySchema }).nullable(),
+  }),
   held_out: z.union([
     z.object({ missing: z.string() }),
     z.object({ recommended: z.enum(["fleet", "per_compute_shrunk"]) }),
@@ -33,12 +73,12 @@ const answerSchema = z.object({
   max_wait_p99_ms: z.number().optional(),
   max_cost_dollars_per_month: z.number().optional(),
   compute_wait_limit: z.object({}).optional(),
-  computes: z.array(z.object({ compute: z.string(), shrunk_delay_s: delaySchema.nullable() })).optional(),
+  computes: z.array(computeSchema).optional(),
 });
-type Answer = z.output<typeof answerSchema>;
+export type Answer = z.output<typeof answerSchema>;
 
 /** Ids of computes. Names with other characters could do harm in a shell command. */
-const COMPUTE_ID = /^[A-Za-z][\w-]{0,99}$/;
+export const COMPUTE_ID = /^[A-Za-z][\w-]{0,99}$/;
 
 /** Reads the JSON of `whatif curve`: a file, the directory of a report, or `-`. */
 export async function readAnswer(path: string, signal: AbortSignal): Promise<Answer> {
@@ -48,7 +88,7 @@ export async function readAnswer(path: string, signal: AbortSignal): Promise<Ans
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new CliError(
-    `${path}: not an answer of "whatif curve": ${issue?.path.join(".") || "the file"}: ${issue?.message}; write one with --json or --out`,
+    `${path}: not an answer of "whatif curve" of this version: ${issue?.path.join(".") || "the file"}: ${issue?.message}; write one with --json or --out`,
   );
 }
 
@@ -70,19 +110,52 @@ export function chosenDelays(answer: Answer, requested: DelaySet): ChosenDelays 
       throw new CliError(
         `the answer recommends no delay: ${too_little.join("; ") || "no delay meets its limits"}`,
       );
-    return { set, delays: inOrder.map(({ compute }) => ({ compute, delay })) };
+    const isRequired = isOutsideLimits(answer);
+    return {
+      set,
+      delays: inOrder.map((saved) =>
+        chosenDelay(saved, delay, saved.gain_of_recommended, isRequired(saved.present.delay_s)),
+      ),
+    };
   }
   if (hasFleetLimits(answer))
     throw new CliError("--delays per-compute: the limits of the answer apply only to one delay for all");
   return {
     set,
-    delays: inOrder.map(({ compute, shrunk_delay_s: delay }) => {
-      if (delay !== null) return { compute, delay };
-      throw new CliError(
-        `the answer has no delay for each compute: ${"missing" in heldOut ? heldOut.missing : compute}`,
-      );
+    delays: inOrder.map((saved) => {
+      const { shrunk_delay_s: delay, within_wait_p99_delay_s: within, present, compute } = saved;
+      if (delay === null)
+        throw new CliError(
+          `the answer has no delay for each compute: ${"missing" in heldOut ? heldOut.missing : compute}`,
+        );
+      const isRequired = within != null && lengthOf(within) > lengthOf(present.delay_s);
+      return chosenDelay(saved, delay, saved.gain_of_shrunk, isRequired);
     }),
   };
+}
+
+function chosenDelay(
+  { compute, present }: SavedCompute,
+  delay: SuspendDelay,
+  gain: SavedGain | null,
+  isRequired: boolean,
+): ChosenDelay {
+  return {
+    compute,
+    delay,
+    from: present.delay_s,
+    gain: gain ?? undefined,
+    weightedCostS: present.burden_s,
+    isRequired,
+  };
+}
+
+/** Whether a delay for all exceeds the limits of the answer. */
+function isOutsideLimits(answer: Answer): (delay: SuspendDelay) => boolean {
+  const range = answer.decision.within_limits;
+  if (!hasLimits(answer) || range === null) return () => false;
+  const limits = { shortest: range.from_delay_s, longest: range.to_delay_s };
+  return (delay) => !isWithin(limits, delay);
 }
 
 /** Limits hold for one delay for all only. */

@@ -1,4 +1,4 @@
-import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import type { ComputeDelay } from "./saved-answer.ts";
 
 export const CALL_FORMATS = ["curl", "neonctl", "terraform"] as const;
@@ -16,6 +16,11 @@ const NEVER_SUSPEND = -1;
 
 export function suspendTimeoutSeconds(delay: SuspendDelay): number {
   return delay === "never" ? NEVER_SUSPEND : delay;
+}
+
+/** A setting of the API: 0 is the default. */
+export function delayOfSetting(seconds: number): SuspendDelay {
+  return seconds === NEVER_SUSPEND ? "never" : seconds;
 }
 
 export function updateBody(delay: SuspendDelay) {
