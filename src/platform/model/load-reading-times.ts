@@ -2,7 +2,7 @@ import { GOLDEN_STEP, MIX_FACTOR, mix } from "../../kernel/mixed-word.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 
 /** D: the agent reads the metrics of a compute this often. */
-export const READING_INTERVAL_MS: DurationMs = 5 * SECOND;
+const READING_INTERVAL_MS: DurationMs = 5 * SECOND;
 
 /**
  * When the load of a compute is read. Readings are numbered from 1: one in every 5 s from the start on, at an instant of

@@ -22,7 +22,7 @@ const LONGEST_DECAY_S = 3_600;
  * the load average falls. Replayed under the current setting, so other delays assume that a start changes nothing of the
  * load average: it is close to zero a minute after the last request.
  */
-export class ScaledTime {
+class ScaledTime {
   readonly #busyCuMs: number;
   /** Up to a delay in whole seconds, at most `LONGEST_DECAY_S`. */
   readonly #idleCuMs: Float64Array;

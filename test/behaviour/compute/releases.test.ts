@@ -120,8 +120,8 @@ test("automatic scaling picks none up: it is no restart", async () => {
   });
   await updateCompute(double, path, { suspend_timeout_seconds: -1 });
   await double.advance("7d");
-  await recordActivity(double, endpointId, { load: 300, duration_ms: 6_000 });
-  await double.advance("5s");
+  await recordActivity(double, endpointId, { load: 300, duration_ms: 10_000 });
+  await double.advance("10s");
   expect(await computeStats(double, endpointId)).toMatchObject({
     current_size_cu: 4,
     release: { running: FIRST, restart_needed: true },

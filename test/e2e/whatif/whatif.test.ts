@@ -389,7 +389,7 @@ test.each([
         : / --profile 2024 --plan scale --prices 2026-03-20 --price-plan scale /;
     expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : settled);
     const again = await runStandin([
-      ...manifest.repeat.split(" ").slice(1),
+      ...wordsOf(manifest.repeat).slice(1),
       "--json",
       ...(command === "curve" ? ["--by-compute"] : []),
     ]);
@@ -598,7 +598,7 @@ test("a world is analyzed with its own settings: the current cost is what the si
     const { code, stdout, stderr } = await runStandin(["whatif", ...args], elsewhere);
     expect({ args, code }).toEqual({ args, code: 0 });
     expect(stderr).toMatch(/^note: from the world's settings: profile 2024, /m);
-    expect(stderr.includes("size")).toBe(args[0] === "curve");
+    expect(stderr).toContain("each compute's own size");
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
       "$0.222 per CU-hour (plan scale, prices of 2026-03-20) · profile 2024",
     );
@@ -866,3 +866,8 @@ test("every command reports a trace with changed blocks as corrupt", async () =>
     expect(stderr).not.toMatch(/internal error/);
   }
 });
+
+/** Of a command line, in which only words with spaces are quoted. */
+function wordsOf(line: string): string[] {
+  return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
+}

@@ -209,7 +209,7 @@ describe("the version of a file", () => {
     expect(newer).toThrow(NewerFile);
     expect(newer).toThrow(/its schema has version \d+, this release supports up to \d+/);
     const journal = changed((sqlite) => sqlite.exec("UPDATE history SET journal_version = 99"));
-    expect(journal).toThrow(/its journal has version 99, this release supports up to 4/);
+    expect(journal).toThrow(/its journal has version 99, this release supports up to 5/);
   });
 
   test("that does not match the tables is damage", () => {

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { randomFrom } from "../../../simulation/random.ts";
-import type { Slo } from "../../../whatif/input/slo.ts";
+import { type Slo, sloText } from "../../../whatif/input/slo.ts";
 import { capacityPage } from "../../../whatif/questions/capacity/capacity-page.ts";
 import { capacityReport } from "../../../whatif/questions/capacity/capacity-report.ts";
 import type { CapacityAssumptions, PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
@@ -10,7 +10,7 @@ import { hasSufficientSize, USUAL_SIZES } from "../../../whatif/questions/capaci
 import { CliError } from "../../terminal/cli-error.ts";
 import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
-import { questionManifest } from "../../whatif/manifest.ts";
+import { questionManifest, type ResolvedFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
@@ -175,15 +175,23 @@ async function answerCapacity({
   const { autoscaled } = profile.sizes;
   const all = { minCu: USUAL_SIZES.minCu, maxCu: autoscaled.at(-1) ?? USUAL_SIZES.maxCu };
   const report = options.size !== undefined || hasSufficientSize(usual) ? usual : await reportFor(all);
-  const unusedFlags = { "blocks-per-request": [], skew: [], "storage-read": [] };
-  const manifest = questionManifest(question, opened, assumptions.cache === undefined ? unusedFlags : {});
+  const used = report === usual ? (options.size ?? USUAL_SIZES) : all;
+  const manifest = questionManifest(question, opened, resolvedFlagsOf(used, assumptions));
   return {
     summary: report,
     page: capacityPage(report),
     charts: async () =>
       (await import("../../../whatif/questions/capacity/capacity-charts.ts")).capacityCharts(report),
     ...manifest,
-    question: { ...manifest.question, sizes: options.size ?? USUAL_SIZES, ...report.assumptions },
+    question: { ...manifest.question, sizes: used, ...report.assumptions },
+  };
+}
+
+function resolvedFlagsOf({ minCu, maxCu }: SizeRange, { slo, cache }: CapacityAssumptions): ResolvedFlags {
+  return {
+    size: [minCu === maxCu ? String(minCu) : `${minCu}..${maxCu}`],
+    slo: slo === undefined ? [] : [sloText(slo, (ms) => `${ms}ms`)],
+    ...(cache === undefined ? { "blocks-per-request": [], skew: [], "storage-read": [] } : {}),
   };
 }
 

@@ -38,7 +38,7 @@ test("the repeat command spells out every default, because another release may h
 
 test("the assumptions of capacity are spelled out, too", () => {
   const line = repeated(capacityCommand, ["a.csv", "--skew", "0", "--working-set", "1GiB"]);
-  for (const flag of ["--size 0.25..2", "--load-per-request 1", "--reserved 7", "--blocks-per-request 10"])
+  for (const flag of ["--load-per-request 1", "--reserved 7", "--blocks-per-request 10"])
     expect(line).toContain(flag);
   expect(line.match(/--skew/g)).toHaveLength(1);
   expect(line).not.toMatch(/--cu |--cold-start-worth/);
