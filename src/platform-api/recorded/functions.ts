@@ -4,7 +4,7 @@ import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { SECOND, type SimTime } from "../../kernel/time.ts";
-import type { FunctionDeployment, FunctionSettings } from "../../platform/model/service-record.ts";
+import type { FunctionDeployment, FunctionSettings } from "../../platform/model/service-settings.ts";
 import { pageOf, pageQuery } from "./record-page.ts";
 import { recorded, type Shown } from "./recorded-operation.ts";
 import { functionUrl } from "./service-urls.ts";

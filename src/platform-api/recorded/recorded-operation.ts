@@ -1,7 +1,6 @@
 import type * as public_ from "@neondatabase/api-client";
-import * as z from "zod";
-import { id } from "../../http/fields.ts";
-import { fail, unwrap } from "../../http/request.ts";
+import type * as z from "zod";
+import { unwrap } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Branch } from "../../platform/model/branch.ts";
@@ -10,8 +9,8 @@ import type {
   NewServiceRecord,
   SecretChange,
   ServiceKind,
-  ServiceSettings,
 } from "../../platform/model/service-record.ts";
+import type { ServiceSettings } from "../../platform/model/service-settings.ts";
 import {
   isServiceRecord,
   type ServiceRecord,
@@ -25,11 +24,12 @@ import {
   servicesOf,
 } from "../../platform/rules/branch/services/decide-service-record.ts";
 import { SERVICE_DEFAULTS } from "../../platform/rules/branch/services/service-defaults.ts";
-import { defaultBranchOf, findBranch, findDatabase, findProject } from "../../platform/world/lookup.ts";
+import { findDatabase } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { branchParams } from "../http/branch-request.ts";
-import { type ApiMethod, type ApiRoute, type RequestContext, route } from "../http/route.ts";
+import { type ApiMethod, type ApiRoute, route } from "../http/route.ts";
+
+import { ON_BRANCH, type Place, type RecordedRequest } from "./record-place.ts";
 
 /** A record as an answer shows it. */
 export type Shown<K extends ServiceKind> = {
@@ -114,57 +114,6 @@ export function recorded<K extends ServiceKind, B extends z.ZodType = z.ZodUndef
   spec: OperationSpec<K, B>,
 ): RecordedOperation {
   return spec as unknown as RecordedOperation;
-}
-
-/** Where operations on the records of a branch are, and which branch that is. */
-type Place = {
-  readonly path: `/${string}`;
-  readonly params: z.ZodObject;
-  readonly branchOf: (request: RecordedRequest) => Branch;
-  /** The project that the body names; used if the path names none. */
-  readonly projectIn?: (body: unknown) => string | undefined;
-};
-
-type RecordedRequest = RequestContext<Readonly<Record<string, string>>, unknown, unknown>;
-type NamingBody = { readonly project_id: string; readonly branch_id?: string };
-
-const ON_BRANCH: Place = {
-  path: "/projects/:project_id/branches/:branch_id",
-  params: branchParams,
-  branchOf: (request) => {
-    const { project_id, branch_id = "" } = request.params;
-    return unwrap(findBranch(request.transaction.world, projectOf(request, project_id), branch_id));
-  },
-};
-
-/** D: deprecated calls that name a project only. A: they concern its default branch. */
-export const ON_PROJECT: Place = {
-  path: "/projects/:project_id",
-  params: z.object({ project_id: id }),
-  branchOf: (request) => defaultBranch(request, request.params["project_id"]),
-};
-
-/** The same for calls that name the project in their body. */
-export const IN_BODY: Place = {
-  path: "/projects/auth",
-  params: z.object({}),
-  branchOf: (request) => {
-    const { project_id, branch_id } = request.body as NamingBody;
-    if (branch_id === undefined) return defaultBranch(request, project_id);
-    return unwrap(findBranch(request.transaction.world, projectOf(request, project_id), branch_id));
-  },
-  projectIn: (body) => (body as NamingBody).project_id,
-};
-
-function projectOf({ account, transaction }: RecordedRequest, projectId = "") {
-  return unwrap(findProject(transaction.world, account.id, projectId));
-}
-
-function defaultBranch(request: RecordedRequest, projectId: string | undefined): Branch {
-  const branch = defaultBranchOf(request.transaction.world, projectOf(request, projectId).id);
-  return (
-    branch ?? fail({ status: 404, code: "BRANCH_NOT_FOUND", message: "the project has no default branch" })
-  );
 }
 
 /** The routes of a table of operations. */

@@ -4,7 +4,7 @@ import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import type { TriggerSettings } from "../../platform/model/service-record.ts";
+import type { TriggerSettings } from "../../platform/model/service-settings.ts";
 import { name } from "../http/request-fields.ts";
 import { recorded, type Shown } from "./recorded-operation.ts";
 

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { PUBLIC_OPERATIONS } from "../../../src/platform-api/coverage/public-operations.ts";
+import { KNOWN_OPERATIONS } from "../../../src/platform-api/coverage/client-operations.ts";
 
 // A literal path segment takes precedence over a parameter.
-const PATTERNS = [...PUBLIC_OPERATIONS]
+const PATTERNS = [...KNOWN_OPERATIONS]
   .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
   .map(({ operationId, method, path }) => ({
     operationId,
@@ -12,7 +12,7 @@ const PATTERNS = [...PUBLIC_OPERATIONS]
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
   }));
 
-/** A proxy between a client and the API that records the public operations called with success. */
+/** A proxy between a client and the API that records the operations called with success. */
 export class RecordingProxy {
   readonly url: string;
   readonly #server: Server;
@@ -31,7 +31,9 @@ export class RecordingProxy {
       const { method = "", url = "", headers } = incoming;
       const onward = request({ hostname, port, path: url, method, headers }, (response) => {
         const status = response.statusCode ?? 0;
-        if (status < 300) operations.push(operationOf(method, url.slice(pathname.length)));
+        // Uploads by presigned URLs are no calls of the API.
+        if (status < 300 && url.startsWith(pathname))
+          operations.push(operationOf(method, url.slice(pathname.length)));
         outgoing.writeHead(status, response.headers);
         response.pipe(outgoing);
       });

@@ -1,6 +1,7 @@
 import { coverage } from "../../../../src/platform-api/coverage.ts";
-import type { Scene, SceneApi } from "../../../support/document/contract-scene.ts";
+import { expectSuccess, type Scene, type SceneApi } from "../../../support/document/contract-scene.ts";
 import { EXAMPLES, type Example } from "../../../support/document/operation-examples.ts";
+import { deployFunction } from "../../../support/document/service-preparations.ts";
 
 export type PlatformOperation = {
   readonly operationId: string;
@@ -10,6 +11,29 @@ export type PlatformOperation = {
 };
 
 type AnyScene = Scene<SceneApi>;
+
+const TRIGGER = {
+  type: "schedule",
+  function_slug: "hello",
+  name: "hourly",
+  schedule: { cron: "0 * * * *" },
+};
+const DOMAIN = { domain: "docs.example.com", entity_type: "function", entity_id: "hello" };
+const branchOf = ({ ids }: AnyScene) => `/projects/${ids.project_id}/branches/${ids.branch_id}` as const;
+
+/** A request on a trigger that is created before. */
+function onTrigger(body?: object): Example {
+  let trigger_id = "";
+  return {
+    before: async (scene) => {
+      await deployFunction(scene);
+      const created = await expectSuccess(scene.double.api("POST", `${branchOf(scene)}/triggers`, TRIGGER));
+      ({ trigger_id } = (created as unknown as { trigger: { trigger_id: string } }).trigger);
+    },
+    ids: () => ({ trigger_id }) as object,
+    ...(body === undefined ? {} : { body: () => body }),
+  };
+}
 
 /** Requests that the public document has no example of, because the answer is the same. */
 const MORE_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
@@ -21,7 +45,21 @@ const MORE_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   queryProjectBranchLogs: [{ body: () => ({}) }],
   listProjectBranchLogFields: [{}],
   listProjectBranchTriggers: [{}],
+  createProjectBranchTrigger: [{ before: deployFunction, body: () => TRIGGER }],
+  getProjectBranchTrigger: [onTrigger()],
+  updateProjectBranchTrigger: [onTrigger({ type: "schedule", enabled: false })],
+  deleteProjectBranchTrigger: [onTrigger()],
   listProjectBranchCustomDomains: [{}],
+  registerProjectBranchCustomDomain: [{ before: deployFunction, body: () => DOMAIN }],
+  deleteProjectBranchCustomDomain: [
+    {
+      before: async (scene) => {
+        await deployFunction(scene);
+        await expectSuccess(scene.double.api("POST", `${branchOf(scene)}/custom-domains`, DOMAIN));
+      },
+      ids: () => ({ domain: DOMAIN.domain }) as object,
+    },
+  ],
   revealCredential: [{}],
   rotateCredential: [{}],
   sendNeonAuthEmailProviderTest: [{ body: () => ({ recipient_email: "a@a.example" }) }],

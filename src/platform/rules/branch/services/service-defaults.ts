@@ -1,4 +1,5 @@
-import type { ConfigurationKind, ServiceSettings } from "../../../model/service-record.ts";
+import type { ConfigurationKind } from "../../../model/service-record.ts";
+import type { ServiceSettings } from "../../../model/service-settings.ts";
 
 type Defaults<K extends ConfigurationKind> = Omit<Required<ServiceSettings[K]>, "webhook_url" | "name">;
 
