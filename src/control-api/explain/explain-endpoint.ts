@@ -8,6 +8,7 @@ import { idleSince, suspendDelaySeconds, suspendDueAt } from "../../platform/rul
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
 import { locks } from "../../platform/rules/operation/locked-by-operations.ts";
 import { unfinishedOperations } from "../../platform/rules/operation/schedule-operations.ts";
+import { isStartedByTraffic } from "../../platform/rules/operation/start-by-traffic.ts";
 import { refuseOverQuota } from "../../platform/rules/usage/quota.ts";
 import { profileOfWorld } from "../../platform/world/world.ts";
 import type { WorldView } from "../../worlds/world-handle.ts";
@@ -289,8 +290,10 @@ function explainChanges(view: WorldView, compute: Compute): Reason {
   const proof = locking.flatMap(({ id }) => view.eventsAbout(id, 1));
   const rejected =
     view.world.settings.locks === "project"
-      ? "changes to its project are"
-      : "updates and restarts of it wait, and a start or suspend is";
-  const text = `${rejected} rejected with 423 ${about} ${formatInstant(until)}: ${locking.map(describeOperation).join(", ")}`;
+      ? "changes to its project are rejected with 423"
+      : isStartedByTraffic(view.world, compute)
+        ? "a start or suspend of it changes nothing, and updates and restarts wait"
+        : "updates and restarts of it wait, and a start or suspend is rejected with 423";
+  const text = `${rejected} ${about} ${formatInstant(until)}: ${locking.map(describeOperation).join(", ")}`;
   return { about: "changes", text, proof };
 }

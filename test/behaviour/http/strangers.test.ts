@@ -17,7 +17,11 @@ const appOf = ({ worlds }: Double, options: { controlToken?: string; rateLimit?:
   });
   const call = async (path: string, init: RequestInit = {}) => {
     const response = await app.fetch(new Request(`http://localhost${path}`, init));
-    const { "x-request-id": _, ...headers } = Object.fromEntries(response.headers);
+    const {
+      "x-request-id": _,
+      "x-neon-ret-request-id": ___,
+      ...headers
+    } = Object.fromEntries(response.headers);
     const { request_id: __, ...body } = JSON.parse((await response.text()) || "{}");
     return { status: response.status, headers, body };
   };

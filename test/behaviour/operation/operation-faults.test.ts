@@ -54,7 +54,7 @@ test("an operation that fails twice is retried each time, takes as long as befor
   ).toEqual(["OperationRetried", "OperationRetried", "OperationFinished"]);
 });
 
-test("a project is busy while an operation is retried, and waiting clients learn until when", async () => {
+test("a compute stays idle while its start is retried, and waiting clients learn until when", async () => {
   const double = await createDouble({ startDelay: { kind: "fixed", ms: 3_000 } });
   onTestFinished(double.close);
   const { endpointId, path } = await createProject(double);
@@ -62,7 +62,7 @@ test("a project is busy while an operation is retried, and waiting clients learn
   await setFaults(double, FAILS_TWICE);
   expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 9_000 });
   await double.advance("8999ms");
-  expect((await double.api("POST", `${path}/start`)).status).toBe(423);
+  expect(await stateOf(double, path)).toBe("idle");
   await double.advance("1ms");
   expect(await stateOf(double, path)).toBe("active");
 });

@@ -47,7 +47,7 @@ test("neon creates, lists and revokes keys of an organization and of a project",
   expect((await client.listOrgApiKeys(orgId)).data).toEqual([]);
 });
 
-test("neon ends with code 1 and the message of the 501 for an operation that is not imitated", async () => {
+test("neon ends with code 1 and the message of a refusal", async () => {
   const { command, client, orgId } = await scene.newAccount("neon");
   const { project, branch } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   const refused = await command.complaint(
@@ -59,5 +59,5 @@ test("neon ends with code 1 and the message of the 501 for an operation that is 
     "--branch",
     branch.id,
   );
-  expect(refused).toContain("revealCredential (POST ");
+  expect(refused).toContain("token_id: must be nak_live_");
 });

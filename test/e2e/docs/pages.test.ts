@@ -11,6 +11,7 @@ import { testDirectory } from "../../support/server/running-server.ts";
 const FOLDERS = ["docs/tutorials", "docs/how-to"];
 const PAGES = [
   "README.md",
+  "docs/explanation/keep-alive-comparison.md",
   ...FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name))),
 ];
 const TIMEOUT_MS = 600_000;

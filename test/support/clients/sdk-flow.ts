@@ -194,8 +194,9 @@ export const SDK_FLOW: readonly SdkCall[] = [
 
 /** Methods that the flow leaves out, by reason. */
 export const SDK_LEFT_OUT: Readonly<Record<string, readonly RegExp[]>> = {
-  "it needs operations that are refused": [
-    /^(triggers|aiGateway|logs|auth\.users|storage\.objects)\./,
+  "it needs operations that are refused": [/^aiGateway\./],
+  "the raw functions and the commands of the CLI call the same operations": [
+    /^(triggers|logs|auth\.users|storage\.objects)\./,
     /^credentials\.(reveal|rotate)$/,
     /^functions\.(?!list$)/,
   ],

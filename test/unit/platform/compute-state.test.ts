@@ -65,6 +65,7 @@ test("a started compute has its smallest size, an empty cache, and no activity",
     scaling: {
       average: { reading: 0, since: 0, averageAtSince: 0, load: 0 },
       running: [],
+      readingSeed: expect.any(Number),
       resizedAt: NOW - 6 * SECOND,
     },
     readings: [],

@@ -67,12 +67,12 @@ describe.each([
       "ActivityRecorded",
       NOW + HOUR,
     ],
-    // Readings follow each other by five seconds, since NOW - 6 s. The fifth one sees 1 - exp(-25/60) = 0.34 vCPU.
+    // One reading is in each five seconds since NOW - 6 s, at a random instant of them. The sixth one resizes.
     [
       "a compute follows its load",
       [scaling, activity({ load: 1, durationMs: HOUR })],
       "ComputeResized",
-      NOW + 24 * SECOND,
+      NOW + 23_062,
     ],
     ["a quota is reached", [worldWithProject(), setQuota(60)], "ComputeSuspended", NOW + 54 * SECOND],
     [
