@@ -18,6 +18,9 @@ const require = createRequire(import.meta.url);
 const document = loadPublicDocument();
 const TIMEOUT_MS = 900_000;
 
+/** Their bodies are forms with files; test/contract/clients/api-client-functions.test.ts sends them. */
+const WITH_FILES: readonly string[] = ["createProjectBranchFunctionDeployment"];
+
 type Called = (...args: never[]) => Promise<unknown>;
 /** Undefined if the release has no parameter for a part of the input. */
 type Call = (input: CallInput) => Promise<unknown> | undefined;
@@ -122,7 +125,7 @@ describe.each(CLIENTS)("$name $version", (client) => {
       for (const { operationId, path } of document.operations) {
         const call = callOf.get(operationId.toLowerCase());
         const examples = EXAMPLES[operationId];
-        if (call === undefined || examples === undefined) continue;
+        if (call === undefined || examples === undefined || WITH_FILES.includes(operationId)) continue;
         ran += 1;
         for (const example of examples) {
           const answered = await run(call, (made) => inputOf(made, path, example), example);
