@@ -1,5 +1,5 @@
 # Builds the bundle with all dependencies, and runs it with those that are not bundled.
-FROM node:22-bookworm-slim AS build
+FROM node:22-trixie-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 COPY packages ./packages
@@ -8,8 +8,10 @@ COPY build.mjs tsconfig.json ./
 COPY src ./src
 RUN node build.mjs
 
-FROM node:22-bookworm-slim
+FROM node:22-trixie-slim
 ENV NODE_ENV=production
+# Postgres of Debian beside that of the npm package, because only Debian has these extensions. It needs no cluster.
+RUN export DEBIAN_FRONTEND=noninteractive && mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf && apt-get update && apt-get install -y --no-install-recommends postgresql-17 postgresql-17-pgvector postgresql-17-postgis-3 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json build.mjs ./
 COPY --from=build /build/packages ./packages

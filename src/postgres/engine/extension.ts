@@ -10,6 +10,7 @@ import {
 import { dirname, join, relative, sep } from "node:path";
 import { writeClusterFile } from "./cluster-files.ts";
 import { ADMIN_DATABASE, EngineError, type RunningEngine } from "./engine.ts";
+import { type ReplacedFiles, replacedFiles } from "./extension-files.ts";
 import type { Installation } from "./installation.ts";
 import { literal } from "./sql-text.ts";
 
@@ -32,7 +33,14 @@ export type CountedReads = Readonly<
 >;
 
 /** Where the files of the platform's extension are, and its name. */
-export type ExtensionFiles = { readonly name: string; readonly directory: string };
+export type ExtensionFiles = {
+  readonly name: string;
+  readonly directory: string;
+  /** Those that were prepared since the start of the server, by major version. */
+  readonly programs: Map<number, PreparedProgram>;
+};
+
+type PreparedProgram = { readonly program: string; readonly args: readonly string[] };
 
 /** The file in the data directory that the view reads. The server writes it while the compute runs. */
 const CACHE_STATISTICS_FILE = "standin_file_cache.json";
@@ -65,7 +73,7 @@ export function writeExtension(directory: string, name: string): ExtensionFiles 
     ].join("\n"),
   );
   writeFileSync(join(folder, `${name}--${VERSION}.sql`), installScript(name));
-  return { name, directory };
+  return { name, directory, programs: new Map() };
 }
 
 /**
@@ -118,29 +126,58 @@ export async function createMissingExtension(engine: RunningEngine, name: string
   await engine.query(`CREATE EXTENSION ${name} SCHEMA public`);
 }
 
-/** How to start Postgres so that it finds the extension: the program, and additional arguments. */
-export function programWithExtension(
-  { version, binDirectory }: Installation,
-  files: ExtensionFiles,
-): { readonly program: string; readonly args: readonly string[] } {
-  if (version >= EXTENSION_CONTROL_PATH_SINCE)
-    return {
-      program: join(binDirectory, "postgres"),
-      args: ["-c", `extension_control_path=$system:${files.directory}`],
-    };
-  return { program: installBeside(version, binDirectory, files), args: [] };
+/** How to start Postgres so that it finds the extensions: the program, and additional arguments. */
+export function programWithExtension(installation: Installation, files: ExtensionFiles): PreparedProgram {
+  let prepared = files.programs.get(installation.version);
+  if (prepared === undefined) {
+    prepared = prepareProgram(installation, files);
+    files.programs.set(installation.version, prepared);
+  }
+  return prepared;
 }
+
+function prepareProgram({ version, binDirectory }: Installation, files: ExtensionFiles): PreparedProgram {
+  const share = shareDirectoryOf(version, binDirectory);
+  const replaced = replacedFiles(version, join(share, "extension"));
+  const preloaded = preloadSettings(binDirectory);
+  if (version < EXTENSION_CONTROL_PATH_SINCE)
+    return { program: installBeside(version, binDirectory, { files, share, replaced }), args: preloaded };
+  const root = join(files.directory, `extensions-${version}`);
+  rmSync(root, { recursive: true, force: true });
+  mkdirSync(join(root, "extension"), { recursive: true });
+  writeAll(join(root, "extension"), replaced);
+  return {
+    program: join(binDirectory, "postgres"),
+    args: [...preloaded, "-c", `extension_control_path=${root}:$system:${files.directory}`],
+  };
+}
+
+/** D: the platform collects statistics of statements, and loses them when a compute suspends or restarts. */
+function preloadSettings(binDirectory: string): readonly string[] {
+  const isInstalled = ["../lib/postgresql", "../lib"]
+    .flatMap((directory) => ["so", "dylib"].map((suffix) => join(directory, `pg_stat_statements.${suffix}`)))
+    .some((path) => existsSync(join(binDirectory, path)));
+  return isInstalled
+    ? ["-c", "shared_preload_libraries=pg_stat_statements", "-c", "pg_stat_statements.save=off"]
+    : [];
+}
+
+type OwnFiles = {
+  readonly files: ExtensionFiles;
+  readonly share: string;
+  readonly replaced: ReplacedFiles;
+};
 
 /**
  * Postgres finds its files relative to its program. This creates a directory of the same form, with a copy of
- * the program and symbolic links to everything else, and adds the extension to it. Returns the program.
+ * the program and symbolic links to everything else, and adds the extensions to it. Returns the program.
  */
-function installBeside(version: number, binDirectory: string, { name, directory }: ExtensionFiles): string {
-  const share = shareDirectoryOf(version, binDirectory);
+function installBeside(version: number, binDirectory: string, { files, share, replaced }: OwnFiles): string {
+  const { name, directory } = files;
   const common = commonDirectory(binDirectory, share);
   const root = join(directory, `postgres-${version}`);
   const program = join(root, relative(common, binDirectory), "postgres");
-  if (existsSync(program)) return program;
+  // Packages may have been installed since it was created.
   rmSync(root, { recursive: true, force: true });
   const library = join(binDirectory, "../lib");
   mkdirSync(dirname(program), { recursive: true });
@@ -148,11 +185,15 @@ function installBeside(version: number, binDirectory: string, { name, directory 
   const shareCopy = join(root, relative(common, share));
   mkdirSync(join(shareCopy, "extension"), { recursive: true });
   linkEntries(share, shareCopy, (entry) => entry !== "extension");
-  linkEntries(join(share, "extension"), join(shareCopy, "extension"));
+  linkEntries(join(share, "extension"), join(shareCopy, "extension"), (entry) => !replaced.isHidden(entry));
+  writeAll(join(shareCopy, "extension"), replaced);
   linkEntries(join(directory, "extension"), join(shareCopy, "extension"), (entry) => entry.startsWith(name));
-  // Last: its existence means that the directory is complete.
   copyFileSync(join(binDirectory, "postgres"), program);
   return program;
+}
+
+function writeAll(directory: string, { files }: ReplacedFiles): void {
+  for (const [name, text] of files) writeFileSync(join(directory, name), text);
 }
 
 function linkEntries(from: string, to: string, isWanted = (_entry: string) => true): void {

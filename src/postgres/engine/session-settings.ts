@@ -30,6 +30,8 @@ const SAFE_SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: "on",
   password_encryption: "scram-sha-256",
   check_function_bodies: "off",
+  // Clients may read the statements that it collects.
+  "pg_stat_statements.track": "none",
   // Longer than `deadlock_timeout`, after which Postgres interrupts its own maintenance of tables.
   lock_timeout: "3s",
   statement_timeout: "5min",

@@ -10,6 +10,8 @@ export type ClosedDoor = {
 const INSUFFICIENT_PRIVILEGE = "42501";
 const RESERVED_NAME = "42939";
 const NOT_IN_PREREQUISITE_STATE = "55000";
+const CANNOT_CHANGE_NOW = "55P02";
+const NOT_SUPPORTED = "0A000";
 
 /** For `SECRET`, a file outside of the volume; for `CANARY`, a directory that everybody can write to. */
 export const CLOSED_DOORS: readonly ClosedDoor[] = [
@@ -39,6 +41,23 @@ export const CLOSED_DOORS: readonly ClosedDoor[] = [
     "update pg_proc set prosecdef = true",
     "set allow_system_table_mods = on",
     "alter system set listen_addresses = '*'",
+    ...[
+      "archive_command",
+      "archive_library",
+      "restore_command",
+      "ssl_passphrase_command",
+      "log_directory",
+      "log_filename",
+      "session_preload_libraries",
+      "shared_preload_libraries",
+      "dynamic_library_path",
+    ].map((name) => `alter system set ${name} = 'CANARY'`),
+    "alter system reset all",
+    "alter extension plpgsql add function adversary.observe(text)",
+    "alter extension plpgsql drop language plpgsql",
+    "alter extension plpgsql set schema adversary",
+    "create function adversary.handler() returns language_handler language c as '$libdir/plpgsql', 'plpgsql_call_handler'",
+    "create function adversary.exec() returns void language internal as 'lo_export'",
     "select pg_reload_conf()",
     "grant set on parameter session_preload_libraries to neondb_owner",
     "set session_replication_role = replica",
@@ -89,8 +108,6 @@ export const CLOSED_DOORS: readonly ClosedDoor[] = [
     "select lo_export(lo_create(0), 'CANARY/large-object')",
     "create tablespace t location 'CANARY'",
     "create extension file_fdw",
-    "create extension dblink",
-    "create extension postgres_fdw",
     "create extension pageinspect",
     "create foreign data wrapper w",
     "create subscription s connection 'host=/tmp user=cloud_admin' publication p with (connect = false)",
@@ -115,6 +132,14 @@ export const CLOSED_DOORS: readonly ClosedDoor[] = [
     "select pg_backup_start('mine')",
     "select pg_wal_replay_pause()",
   ].map((sql) => ({ sql, code: INSUFFICIENT_PRIVILEGE, since: 0 })),
+  // Only a change of the configuration could set them.
+  ...["archive_command", "restore_command", "ssl_passphrase_command", "log_directory"].map((name) => ({
+    sql: `set ${name} = 'CANARY'`,
+    code: CANNOT_CHANGE_NOW,
+    since: 0,
+  })),
+  { sql: "alter database neondb set log_directory = 'CANARY'", code: CANNOT_CHANGE_NOW, since: 0 },
+  { sql: "create extension dblink", code: NOT_SUPPORTED, since: 0 },
   { sql: "create schema pg_mine", code: RESERVED_NAME, since: 0 },
   {
     sql: "alter role pg_execute_server_program login password 'known'",
