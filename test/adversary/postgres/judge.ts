@@ -10,6 +10,7 @@ const GRANTED = [
   "pg_read_all_data",
   "pg_read_all_settings",
   "pg_read_all_stats",
+  "pg_signal_backend",
   "pg_stat_scan_tables",
   "pg_write_all_data",
 ];

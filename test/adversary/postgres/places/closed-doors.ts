@@ -149,8 +149,8 @@ export const CLOSED_DOORS: readonly ClosedDoor[] = [
   { sql: "prepare transaction 'mine'", code: NOT_IN_PREREQUISITE_STATE, since: 0 },
   // Up to version 15, whoever may create roles may also be a member of predefined ones that reach no file.
   ...[
-    "grant pg_signal_backend to neondb_owner",
     "grant pg_checkpoint to neondb_owner",
-    "create role another role neondb_owner in role pg_signal_backend",
+    "grant pg_create_subscription to neondb_owner",
+    "create role another role neondb_owner in role pg_checkpoint",
   ].map((sql) => ({ sql, code: INSUFFICIENT_PRIVILEGE, since: 16 })),
 ];

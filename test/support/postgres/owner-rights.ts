@@ -1,0 +1,112 @@
+/** What the owner of a branch may do, on the platform and here: a row of the table in `docs/reference/postgres.md`. */
+export type OwnerRight = {
+  readonly statement: string;
+  /** Whether the platform accepts it. */
+  readonly platform: boolean;
+  /** Why it is rejected here, although the platform accepts it. */
+  readonly refusal?: string;
+  /** Of what the platform does: a letter of `docs/evidence.md`. */
+  readonly evidence: "R" | "S" | "C" | "D" | "A";
+  /** Statements of the owner before it. */
+  readonly before?: readonly string[];
+  /** What the statement is in the test. Absent: as in the table. */
+  readonly sql?: string;
+};
+
+const PATCHED = "Postgres requires a superuser";
+
+/** In the order of the table. Each is executed in a database of its own. */
+export const OWNER_RIGHTS: readonly OwnerRight[] = [
+  { statement: "CREATE ROLE clerk LOGIN", platform: true, evidence: "D" },
+  {
+    statement: "ALTER ROLE clerk SET statement_timeout = '5s'",
+    platform: true,
+    evidence: "A",
+    before: ["CREATE ROLE clerk"],
+  },
+  { statement: "CREATE DATABASE copy", platform: true, evidence: "D" },
+  {
+    statement: "CREATE DATABASE copy TEMPLATE original",
+    platform: true,
+    evidence: "A",
+    before: ["CREATE DATABASE original"],
+  },
+  {
+    statement: "REASSIGN OWNED BY clerk TO neondb_owner",
+    platform: true,
+    evidence: "A",
+    before: ["CREATE ROLE clerk", "GRANT clerk TO neondb_owner"],
+  },
+  {
+    statement: "SELECT, INSERT, UPDATE, DELETE on tables of other roles",
+    platform: true,
+    evidence: "D",
+    before: [
+      "CREATE ROLE clerk",
+      "GRANT clerk TO neondb_owner",
+      "GRANT CREATE ON SCHEMA public TO clerk",
+      "SET ROLE clerk",
+      "CREATE TABLE words (word text)",
+      "RESET ROLE",
+      "REVOKE clerk FROM neondb_owner",
+    ],
+    sql: "INSERT INTO words VALUES ('one'); UPDATE words SET word = 'two'; DELETE FROM words",
+  },
+  {
+    statement: "GRANT pg_monitor TO clerk",
+    platform: true,
+    evidence: "D",
+    before: ["CREATE ROLE clerk"],
+  },
+  {
+    statement: "GRANT pg_signal_backend TO clerk",
+    platform: true,
+    evidence: "D",
+    before: ["CREATE ROLE clerk"],
+  },
+  {
+    statement: "CREATE PUBLICATION p FOR TABLE words",
+    platform: true,
+    evidence: "D",
+    before: ["CREATE TABLE words (word text)"],
+  },
+  { statement: "CREATE PUBLICATION p FOR ALL TABLES", platform: true, evidence: "D", refusal: PATCHED },
+  {
+    statement: "SELECT pg_create_logical_replication_slot('slot', 'pgoutput')",
+    platform: true,
+    evidence: "D",
+  },
+  {
+    statement: "CREATE SUBSCRIPTION s CONNECTION '…' PUBLICATION p",
+    platform: true,
+    evidence: "D",
+    refusal: `${PATCHED}, or from version 16 on \`pg_create_subscription\`: connections would start on the machine of the server, and their options name files`,
+    sql: "CREATE SUBSCRIPTION s CONNECTION 'host=db.example user=u password=p' PUBLICATION p WITH (connect = false)",
+  },
+  {
+    statement: "CREATE EVENT TRIGGER t ON ddl_command_end EXECUTE FUNCTION f()",
+    platform: true,
+    evidence: "D",
+    refusal: `${PATCHED}. An event trigger would also run in sessions of the server`,
+    before: ["CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"],
+  },
+  { statement: "SET session_replication_role = replica", platform: false, evidence: "C" },
+  { statement: "ALTER SYSTEM SET work_mem = '1MB'", platform: false, evidence: "A" },
+  { statement: "CREATE EXTENSION file_fdw", platform: false, evidence: "D" },
+  {
+    statement: "COPY words FROM PROGRAM 'date'",
+    platform: false,
+    evidence: "A",
+    before: ["CREATE TABLE words (word text)"],
+  },
+  { statement: "CREATE ROLE other SUPERUSER", platform: false, evidence: "D" },
+];
+
+/** The lines of the table as the page has it. */
+export function ownerRightsTable(): string[] {
+  const rows = OWNER_RIGHTS.map(({ statement, platform, refusal, evidence }) => {
+    const here = refusal === undefined ? (platform ? "yes" : "no") : `no: ${refusal}`;
+    return `| \`${statement}\` | ${platform ? "yes" : "no"} | ${here} | ${evidence} |`;
+  });
+  return ["| Statement | Platform | Here | Evidence |", "|---|---|---|---|", ...rows];
+}
