@@ -1,6 +1,8 @@
 import type { PlantedBug } from "./planted-bug.ts";
 import { RULE_BUGS } from "./rule-bugs.ts";
 
+const EXTENSIONS = "test/adversary/postgres/extensions.test.ts";
+const FOREIGN_SERVERS = "test/postgres/extensions.test.ts";
 const HOSTILE_CLIENTS = "test/postgres/hostile-clients.test.ts";
 const LEFT_PROCESSES = "test/postgres/left-processes.test.ts";
 
@@ -152,6 +154,26 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     breaks: "A function of a client that hides one of Postgres runs as the superuser",
     test: HOSTILE_CLIENTS,
     titles: "a function that hides format",
+  },
+  {
+    id: "extension-script-unguarded",
+    area: "engine",
+    file: "src/postgres/engine/extension-files.ts",
+    search: "guard(name, text) + changedScript(name, text)",
+    replacement: "changedScript(name, text)",
+    breaks: "The script of an extension casts to a type of a client as the superuser",
+    test: EXTENSIONS,
+    titles: "a type that a script casts a constant to is not a client's",
+  },
+  {
+    id: "foreign-server-socket",
+    area: "engine",
+    file: "src/postgres/engine/foreign-servers.ts",
+    search: "IF value !~ '^[A-Za-z0-9][A-Za-z0-9.:_-]*$' THEN",
+    replacement: "IF value = '' THEN",
+    breaks: "postgres_fdw connects to the socket of another branch",
+    test: FOREIGN_SERVERS,
+    titles: "a foreign server names a host in the network, and no file or socket",
   },
   {
     id: "client-triggers-fire",
