@@ -1,9 +1,11 @@
+import { readdirSync } from "node:fs";
 import type { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres/postgres.ts";
 import { openClient, openUri } from "./clients.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";
 import { INSTALLATIONS } from "./installations.ts";
+import { Observer } from "./observer.ts";
 
 /** More than a cluster has. */
 const MANY = 60;
@@ -50,6 +52,25 @@ describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory }) => {
     await replica.end();
     for (const client of clients) await client.end().catch(() => undefined);
     expect(server.stderr()).not.toContain("max_wal_senders");
+  });
+
+  test("a replication connection writes no file of the machine, and loads no library", async () => {
+    const branch = await createBranch(server, { settings: { enable_logical_replication: true } });
+    const observer = new Observer();
+    onTestFinished(() => observer.remove());
+    const client = await openUri(branch.uri, { replication: "database" });
+    for (const statement of [
+      `BASE_BACKUP (TARGET 'server', TARGET_DETAIL '${observer.directory}/backup')`,
+      `CREATE_REPLICATION_SLOT s LOGICAL "${observer.directory}/plugin"`,
+      `CREATE_REPLICATION_SLOT s LOGICAL "../../plugin"`,
+      `COPY (SELECT 1) TO PROGRAM 'touch ${observer.directory}/program'`,
+      `COPY (SELECT 1) TO '${observer.directory}/file'`,
+    ])
+      await expect(client.query(statement), statement).rejects.toMatchObject({
+        code: expect.toBeOneOf(["42501", "58P01", "42602"]),
+      });
+    expect(readdirSync(observer.directory)).toEqual([]);
+    await client.end();
   });
 
   test("a replication slot that nobody reads does not keep the log for ever", async () => {
