@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { text } from "../../http/fields.ts";
 import { fitsPostgresIdentifier } from "../../kernel/text.ts";
-import { ownerOfPgSetting } from "../../platform/catalog/pg-settings.ts";
+import { problemOfPgSetting } from "../../platform/catalog/pg-settings.ts";
 import type { ComputeOptions } from "../../platform/model/compute.ts";
 import { bySettingField, chosenSettings } from "../../platform/model/compute.ts";
 
@@ -50,10 +50,9 @@ const computeUnits = z.number();
 const textMap = z.record(z.string(), z.string());
 
 const pgSettings = textMap.superRefine((settings, context) => {
-  for (const name of Object.keys(settings)) {
-    const owner = ownerOfPgSetting(name);
-    if (owner !== undefined)
-      context.addIssue({ code: "custom", path: [name], message: `must be omitted: ${owner}` });
+  for (const [name, value] of Object.entries(settings)) {
+    const message = problemOfPgSetting(name, value);
+    if (message !== undefined) context.addIssue({ code: "custom", path: [name], message });
   }
 });
 

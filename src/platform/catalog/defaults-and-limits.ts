@@ -5,6 +5,7 @@ import {
   type OperationDurations,
   variedDurations,
 } from "./operation-durations.ts";
+import type { PgSettings } from "./pg-settings.ts";
 
 export type ProfileName = "2024" | "2026";
 
@@ -25,6 +26,8 @@ export type Profile = {
   readonly fileCacheShare: number;
   readonly sharedBuffersMb: number;
   readonly maxConnections: (minCu: number, maxCu: number) => number;
+  /** Settings of Postgres that follow from the size limits, or are the same for all. The customer's have precedence. */
+  readonly pgSettings: (minCu: number, maxCu: number) => PgSettings;
   /** Sessions that the connection pooler opens for one role and database. */
   readonly poolSize: (maxConnections: number) => number;
   readonly pooledConnections: number;
@@ -71,8 +74,22 @@ function wholeSizes(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
+const RAM_GB_PER_CU = 4; // R
+
+/** D: the vendor's list of parameters. Those that only concern its storage are left out. */
+const FIXED_PG_SETTINGS: PgSettings = {
+  idle_in_transaction_session_timeout: "300000",
+  max_parallel_workers: "8",
+};
+
+/** D: the formula of the vendor's documentation, in kB; its table rounds to MB. */
+function maintenanceWorkMem(minCu: number): string {
+  const ramBytes = minCu * RAM_GB_PER_CU * 1024 ** 3;
+  return `${Math.max(Math.floor((ramBytes * 1024) / 63_963_136), 65_536)}kB`;
+}
+
 const SHARED = {
-  ramGbPerCu: 4, // R
+  ramGbPerCu: RAM_GB_PER_CU,
   sharedBuffersMb: 128, // R
   pooledConnections: 10_000, // R
   suspendTimeout: { defaultS: 300, minimumS: 60, maximumS: (7 * DAY) / SECOND }, // R; minimum S
@@ -86,6 +103,11 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 10)], fixedOnly: [] }, // R
     fileCacheShare: 0.8, // R
     maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
+    pgSettings: (minCu, maxCu) => ({
+      ...FIXED_PG_SETTINGS,
+      maintenance_work_mem: maintenanceWorkMem(minCu),
+      max_worker_processes: String(10 + Math.floor(2 * maxCu)), // D: the table of sizes
+    }),
     poolSize: () => 64, // D
     durations: constantDurations(3 * SECOND), // R: "a few seconds"
     // R: the median. D: 3 s to 6 s "in the ideal case", before computes were prepared in advance (2023).
@@ -102,6 +124,13 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     fileCacheShare: 0.75, // D
     maxConnections: (minCu, maxCu) =>
       Math.max(100, Math.min(4000, Math.floor(419.66 * Math.min(maxCu, 8 * minCu)))), // D
+    pgSettings: (minCu, maxCu) => ({
+      ...FIXED_PG_SETTINGS,
+      maintenance_work_mem: maintenanceWorkMem(minCu),
+      max_worker_processes: String(12 + Math.floor(2 * maxCu)), // D
+      // D: "based on" the local file cache of the maximum size. A: equal to it.
+      effective_cache_size: `${maxCu * RAM_GB_PER_CU * 0.75 * 1024}MB`,
+    }),
     poolSize: (maxConnections) => Math.floor(0.9 * maxConnections), // D
     durations: constantDurations(500), // D: "few hundred ms"
     // D: the median, and about 5 s without a prepared compute (2023). A: 1 % of starts find none. The published

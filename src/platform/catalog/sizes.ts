@@ -1,4 +1,5 @@
 import type { Profile } from "./defaults-and-limits.ts";
+import { applicablePgSettings, type PgSettings } from "./pg-settings.ts";
 import { type Plan, refuseByPlan } from "./plan.ts";
 import { accept, type Result, refuse } from "./refusal-codes.ts";
 
@@ -20,6 +21,28 @@ export function computeResources(profile: Profile, cu: number): ComputeResources
 /** R: follows from the limits of the compute; autoscaling does not change it. */
 export function maxConnections(profile: Profile, range: SizeRange): number {
   return profile.maxConnections(range.minCu, range.maxCu);
+}
+
+/**
+ * The settings of Postgres that follow from the limits of the compute, and those that its customer chose. `pgVersion`:
+ * that it runs.
+ */
+export function pgSettingsOf(
+  profile: Profile,
+  range: SizeRange,
+  chosen: PgSettings,
+  pgVersion: number,
+): PgSettings {
+  return {
+    ...profile.pgSettings(range.minCu, range.maxCu),
+    ...applicablePgSettings(chosen, pgVersion),
+  };
+}
+
+/** `max_worker_processes` of the largest compute. */
+export function mostWorkerProcesses(profile: Profile): number {
+  const largest = Math.max(...profile.sizes.autoscaled, ...profile.sizes.fixedOnly);
+  return Number(profile.pgSettings(largest, largest)["max_worker_processes"]);
 }
 
 /** Of a compute of any size. */

@@ -8,7 +8,7 @@ import type { LoadAverageState } from "./load-average.ts";
 /** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
 export type ComputeType = "read_write" | "read_only";
 
-/** Settings of the compute's Postgres. They are stored and returned, but have no effect. */
+/** Settings of the compute's Postgres. Only `pg_settings` have an effect. */
 type ComputeSettings = {
   readonly pg_settings?: Readonly<Record<string, string>> | undefined;
   readonly pgbouncer_settings?: Readonly<Record<string, string>> | undefined;

@@ -1,4 +1,9 @@
-import { largestMaxConnections, maxConnections } from "../../platform/catalog/sizes.ts";
+import {
+  largestMaxConnections,
+  maxConnections,
+  mostWorkerProcesses,
+  pgSettingsOf,
+} from "../../platform/catalog/sizes.ts";
 import type { Role } from "../../platform/model/branch-content.ts";
 import { type BlockCounts, cacheCapacity, countBlocks, EMPTY_CACHE } from "../../platform/model/cache.ts";
 import type { Compute } from "../../platform/model/compute.ts";
@@ -39,14 +44,18 @@ export function enginePlan(transaction: Transaction, historyId: string, endpoint
   if (project === undefined) throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
   const profile = profileOfWorld(world);
   const isReplica = compute.type === "read_only";
+  const range = effectiveRange(compute);
+  const { pg_settings: chosen = {} } = compute.settings;
   return {
     historyId,
     branchId: compute.branchId,
     data: world.branchData.get(compute.branchId),
     pgVersion: project.pgVersion,
     isReplica,
-    maxConnections: maxConnections(profile, effectiveRange(compute)),
+    maxConnections: maxConnections(profile, range),
     mostConnections: largestMaxConnections(profile),
+    mostWorkers: mostWorkerProcesses(profile),
+    settings: (version) => pgSettingsOf(profile, range, chosen, version),
     logicalReplication: project.settings.enable_logical_replication === true,
     content: contentOf(transaction, compute.branchId),
     cacheStatistics: cacheStatisticsOf(world, compute, NO_BLOCKS),

@@ -7,7 +7,7 @@ import { applyContent, clientDatabases, readContent } from "../engine/cluster-co
 import { ensureRights, type RevokedRights } from "../engine/cluster-rights.ts";
 import type { AppliedContent, Content, LearnedChanges } from "../engine/content.ts";
 import { asApplied, hasChanges, learnedChanges } from "../engine/content.ts";
-import type { Engine, RunningEngine } from "../engine/engine.ts";
+import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 
@@ -22,6 +22,9 @@ export type EnginePlan = {
   readonly maxConnections: number;
   /** Of the largest compute. */
   readonly mostConnections: number;
+  /** `max_worker_processes` of the largest compute. */
+  readonly mostWorkers: number;
+  readonly settings: EngineSettings;
   readonly logicalReplication: boolean;
   readonly content: Content;
   readonly cacheStatistics: FileCacheStatistics;
@@ -63,9 +66,9 @@ export class PrimaryCluster implements ComputeCluster {
   }
 
   start(): Promise<RunningEngine> {
-    const { maxConnections, logicalReplication } = this.#plan;
+    const { maxConnections, logicalReplication, settings } = this.#plan;
     const { dataDirectory } = this;
-    return this.#options.engine.start({ dataDirectory, maxConnections, logicalReplication });
+    return this.#options.engine.start({ dataDirectory, maxConnections, logicalReplication, settings });
   }
 
   async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {

@@ -68,6 +68,8 @@ export class ReplicaCluster implements ComputeCluster {
       dataDirectory: this.dataDirectory,
       maxConnections: plan.maxConnections,
       mostConnections: plan.mostConnections,
+      mostWorkers: plan.mostWorkers,
+      settings: plan.settings,
       name: endpointId,
       primary: primary.address,
       until: this.#until,

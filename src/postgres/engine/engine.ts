@@ -60,9 +60,14 @@ export type StartRequest = {
   /** Direct connections that Postgres accepts. Its own session does not count. */
   readonly maxConnections: number;
   readonly logicalReplication: boolean;
+  /** Absent: the defaults. */
+  readonly settings?: EngineSettings;
   /** For work of standin on a copy that no log is retained of; default: false. */
   readonly isScratch?: boolean;
 };
+
+/** Settings of Postgres that clients may replace, for a major version. */
+export type EngineSettings = (version: number) => Readonly<Record<string, string>>;
 
 export type StandbyRequest = {
   /** A copy with log. Complete segments of the primary are in the directory `wal` beside it. */
@@ -71,6 +76,9 @@ export type StandbyRequest = {
   readonly maxConnections: number;
   /** The most that any primary has. */
   readonly mostConnections: number;
+  /** The most worker processes that any primary has. */
+  readonly mostWorkers: number;
+  readonly settings: EngineSettings;
   /** In `pg_stat_replication` of the primary. */
   readonly name: string;
   readonly primary: EngineAddress;

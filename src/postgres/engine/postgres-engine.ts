@@ -12,6 +12,7 @@ import {
   type CopyRequest,
   type Engine,
   EngineError,
+  type EngineSettings,
   type NeededLog,
   type RunningEngine,
   type RunningStandby,
@@ -28,6 +29,7 @@ import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
 import { spawnOptions } from "./os-user.ts";
 import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
+import { lockSettings, serverArguments } from "./server-arguments.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
 import { SocketDirectories } from "./socket-directories.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
@@ -53,12 +55,6 @@ const ARCHIVE_SETTINGS = { archive_mode: "on", archive_command: "test -f ../wal/
 
 /** One transaction locks all tables of a database. */
 const SCRATCH_SETTINGS = { archive_mode: "off", max_locks_per_transaction: 1_024 };
-
-/** The default of Postgres for `max_worker_processes`. */
-const DEFAULT_WORKERS = 8;
-
-/** The first version of Postgres with asynchronous reads. */
-const IO_METHOD_SINCE = 18;
 
 const SETTINGS = {
   listen_addresses: "",
@@ -123,7 +119,6 @@ export class PostgresEngine implements Engine {
     await this.copyCluster(request);
     const socketDirectory = this.#sockets.create();
     const { installation, child } = this.#spawn(request.to, {
-      ...SETTINGS,
       unix_socket_directories: socketDirectory,
       archive_mode: "off",
       recovery_target_lsn: position,
@@ -161,33 +156,38 @@ export class PostgresEngine implements Engine {
     const { dataDirectory, maxConnections, logicalReplication, isScratch = false } = request;
     const startedAt = performance.now();
     const socketDirectory = this.#sockets.create();
-    const { child, installation } = this.#spawn(dataDirectory, {
-      ...SETTINGS,
+    const values = {
       unix_socket_directories: socketDirectory,
       max_connections: maxConnections,
       superuser_reserved_connections: 0,
+      ...lockSettings(maxConnections),
       wal_level: logicalReplication ? "logical" : "replica",
       ...(isScratch ? SCRATCH_SETTINGS : ARCHIVE_SETTINGS),
       // Two segments at least.
       max_wal_size: `${Math.max(2, Math.floor(this.#options.maxLogBytes / SEGMENT_BYTES))}MB`,
       min_wal_size: "2MB",
       max_slot_wal_keep_size: `${Math.ceil(this.#options.maxSlotLogBytes / SEGMENT_BYTES)}MB`,
-    });
+    };
+    const { child, installation } = this.#spawn(dataDirectory, values, request.settings);
     const { version } = installation;
     const { user } = this.#options;
     return PostgresProcess.ready(child, { dataDirectory, user, socketDirectory, version, startedAt });
   }
 
   async startStandby(request: StandbyRequest): Promise<RunningStandby> {
-    const { dataDirectory, maxConnections, mostConnections, checkpoint } = request;
+    const { dataDirectory, maxConnections, mostConnections, mostWorkers, checkpoint } = request;
+    const workers = { max_worker_processes: mostWorkers };
     try {
-      return await this.#startStandby(request, { max_connections: maxConnections });
+      return await this.#startStandby(request, { ...workers, max_connections: maxConnections });
     } catch (error) {
       if (!(error instanceof TooFewConnections)) throw error;
     }
     // The log contains a larger number. It is replayed beyond a checkpoint, so that it is not replayed again.
     const until = await checkpoint();
-    const replayed = await this.#startStandby({ ...request, until }, { max_connections: mostConnections });
+    const replayed = await this.#startStandby(
+      { ...request, until },
+      { ...workers, max_connections: mostConnections },
+    );
     await replayed.stop();
     rememberConnections(dataDirectory, maxConnections);
     return this.#startStandby(
@@ -195,27 +195,27 @@ export class PostgresEngine implements Engine {
       {
         max_connections: maxConnections,
         // Places for the transactions and locks of all sessions of the primary.
-        max_worker_processes: DEFAULT_WORKERS + mostConnections - maxConnections,
+        max_worker_processes: mostWorkers + mostConnections - maxConnections,
       },
     );
   }
 
   async #startStandby(
-    { dataDirectory, name, primary, until }: StandbyRequest,
+    { dataDirectory, name, primary, until, settings }: StandbyRequest,
     connections: Readonly<Record<string, number>>,
   ): Promise<RunningStandby> {
     const startedAt = performance.now();
     const socketDirectory = this.#sockets.create();
     writeStandbySignal(dataDirectory);
     const host = linkPrimary(socketDirectory, primary);
-    const { child, installation } = this.#spawn(dataDirectory, {
-      ...SETTINGS,
+    const values = {
       ...STANDBY_SETTINGS,
       ...connections,
       unix_socket_directories: socketDirectory,
       superuser_reserved_connections: 0,
       primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
-    });
+    };
+    const { child, installation } = this.#spawn(dataDirectory, values, settings);
     const { version } = installation;
     const { user } = this.#options;
     const cluster = { dataDirectory, user, socketDirectory, version, startedAt };
@@ -251,7 +251,11 @@ export class PostgresEngine implements Engine {
     this.#sockets.remove();
   }
 
-  #spawn(dataDirectory: string, values: Readonly<Record<string, string | number>>) {
+  #spawn(
+    dataDirectory: string,
+    values: Readonly<Record<string, string | number>>,
+    settingsFor: EngineSettings = () => ({}),
+  ) {
     const version = Number(readClusterFile(join(dataDirectory, "PG_VERSION")));
     const installation = this.#options.installations.find((candidate) => candidate.version === version);
     if (installation === undefined)
@@ -259,9 +263,8 @@ export class PostgresEngine implements Engine {
         `${dataDirectory} was created by Postgres ${version}, which is no longer available; available are ${this.versions.join(", ")}`,
       );
     const { program, args } = programWithExtension(installation, this.#options.extension);
-    // Worker processes for reads cost more memory than they save time with a local disk.
-    const reads = version >= IO_METHOD_SINCE ? { io_method: "sync" } : {};
-    const child = spawn(program, ["-D", dataDirectory, ...settings({ ...values, ...reads }), ...args], {
+    const set = serverArguments({ ...SETTINGS, ...settingsFor(version), ...values }, version);
+    const child = spawn(program, ["-D", dataDirectory, ...set, ...args], {
       ...spawnOptions(this.#options.user),
       cwd: dataDirectory,
       stdio: ["ignore", "ignore", "pipe"],
@@ -292,8 +295,4 @@ export class PostgresEngine implements Engine {
     const { user } = this.#options;
     if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, directory]);
   }
-}
-
-function settings(values: Readonly<Record<string, string | number>>): string[] {
-  return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

@@ -281,7 +281,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
       "/api/v2/projects?api_key=[removed]&search=[removed]&limit=3",
     );
     // The flag that says whether passwords are stored is not a password.
-    const settings = { store_passwords: true, default_endpoint_settings: { pg_settings: { a: "b" } } };
+    const settings = { store_passwords: true, default_endpoint_settings: { pg_settings: { jit: "on" } } };
     await double.api("POST", "/projects", { project: settings });
     expect((await requestsOf(double, "?operation_id=createProject"))[1].body).toEqual({ project: settings });
     // Fields with similar names stay.

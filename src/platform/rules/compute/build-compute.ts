@@ -1,4 +1,5 @@
 import { drawId } from "../../../kernel/ids.ts";
+import { checkPgSettings } from "../../catalog/pg-settings.ts";
 import { type Plan, refuseByPlan } from "../../catalog/plan.ts";
 import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
@@ -59,6 +60,8 @@ export function buildCompute(
   if (!delay.ok) return delay;
   const libraries = checkPreloadLibraries(project, options.settings);
   if (!libraries.ok) return libraries;
+  const pgSettings = checkPgSettings(project, "settings.pg_settings", options.settings?.pg_settings);
+  if (!pgSettings.ok) return pgSettings;
   const isTaken = (id: string) => world.computes.get(id) !== undefined;
   if (input.id !== undefined && isTaken(input.id))
     return refuse("ID_EXISTS", `an endpoint with id "${input.id}" exists already`);

@@ -1,4 +1,5 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
+import { checkPgSettings } from "../../catalog/pg-settings.ts";
 import type { Plan } from "../../catalog/plan.ts";
 import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
@@ -148,6 +149,8 @@ function resolveComputeChanges(
   if (delay?.ok === false) return delay;
   const libraries = checkPreloadLibraries(project, options.settings);
   if (!libraries.ok) return libraries;
+  const pgSettings = checkPgSettings(project, "settings.pg_settings", options.settings?.pg_settings);
+  if (!pgSettings.ok) return pgSettings;
   const { settings } = options;
   return accept(
     omitUndefined({

@@ -1,6 +1,7 @@
 import { drawId } from "../../../kernel/ids.ts";
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
 import type { Profile } from "../../catalog/defaults-and-limits.ts";
+import { checkPgSettings } from "../../catalog/pg-settings.ts";
 import type { Plan } from "../../catalog/plan.ts";
 import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
@@ -110,6 +111,8 @@ function buildProject(
   }
   const libraries = checkPreloadLibraries({ pgVersion }, command.settings);
   if (!libraries.ok) return libraries;
+  const pgSettings = checkDefaultPgSettings({ pgVersion }, command.defaultEndpointSettings);
+  if (!pgSettings.ok) return pgSettings;
   const number = nextNumber(world, "project");
   const isTaken = (id: string) => world.projects.get(id) !== undefined;
   if (command.id !== undefined && isTaken(command.id))
@@ -145,6 +148,8 @@ function decideUpdateProject(world: World, command: UpdateProject, context: Cont
   if (!defaults.ok) return defaults;
   const libraries = checkPreloadLibraries(project.value, command.settings);
   if (!libraries.ok) return libraries;
+  const pgSettings = checkDefaultPgSettings(project.value, command.defaultEndpointSettings);
+  if (!pgSettings.ok) return pgSettings;
   const changes: ProjectChanges = omitUndefined({
     name: command.name,
     historyRetentionSeconds: command.historyRetentionSeconds,
@@ -246,6 +251,13 @@ function checkDefaultEndpointSettings(
     if (!delay.ok) return delay;
   }
   return accept(settings);
+}
+
+function checkDefaultPgSettings(
+  project: { readonly pgVersion: number },
+  defaults: DefaultEndpointSettings | undefined,
+): Result<undefined> {
+  return checkPgSettings(project, "default_endpoint_settings.pg_settings", defaults?.pg_settings);
 }
 
 const DEFAULT_BRANCH_NAME = "main"; // D
