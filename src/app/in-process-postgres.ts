@@ -59,6 +59,7 @@ export async function openInProcessPostgres(
     volumes: join(directory, VOLUMES),
     tlsDirectory: join(directory, "tls"),
     engine: "auto" as const,
+    engineVersion: "nearest" as const,
     engineBin,
     maxEngines: MAX_ENGINES,
     maxBranchHistory: DEFAULT_MAX_BRANCH_HISTORY,

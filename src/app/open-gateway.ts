@@ -19,6 +19,8 @@ export type PostgresOptions = {
   readonly engine: "auto" | "none";
   /** The directory of `postgres` and `initdb`; absent: they are searched for. */
   readonly engineBin?: string | undefined;
+  /** Whether a project of a version that is not installed runs the nearest one. */
+  readonly engineVersion: "exact" | "nearest";
   readonly maxEngines: number;
   /** Log that each branch retains, in bytes. */
   readonly maxBranchHistory: number;
@@ -83,19 +85,26 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
     throw new EngineError("this server runs no Postgres (--engine none)");
   }
   const { engineUser } = await import("../postgres/engine/os-user.ts");
-  const { findInstallations } = await import("../postgres/engine/installation.ts");
+  const { describeInstallations, findInstallations } = await import("../postgres/engine/installation.ts");
+  const { ENGINES } = await import("../postgres/engine/installed-engines.ts");
   const { writeExtension } = await import("../postgres/engine/extension.ts");
   const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
   const user = engineUser();
-  const installations = await findInstallations(options.engineBin, user);
+  const { root } = volumes;
+  mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
+  // Also for the programs of `standin engines install`.
+  if (user !== undefined) await makeReachable(root, options.dataDirectory, user);
+  const installations = await findInstallations(
+    options.engineBin,
+    user,
+    join(resolve(options.dataDirectory), ENGINES),
+  );
+  log.info(`Postgres versions: ${describeInstallations(installations)}`);
   log.info(
     user === undefined
       ? "Postgres runs as the user of this server: what escapes from Postgres can do what the server can (SECURITY.md)"
       : `Postgres runs as the user ${user.name}, which cannot read the worlds and keys of this server`,
   );
-  const { root } = volumes;
-  mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
-  if (user !== undefined) await makeReachable(root, options.dataDirectory, user);
   const extensionDirectory = join(root, EXTENSION);
   mkdirSync(extensionDirectory, { recursive: true, mode: user === undefined ? 0o700 : 0o755 });
   const engine = new PostgresEngine({
@@ -105,6 +114,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
     user,
     maxLogBytes: options.maxBranchHistory / CHECKPOINTS_PER_HISTORY,
     maxSlotLogBytes: options.maxBranchHistory,
+    replacesVersions: options.engineVersion === "nearest",
     onSubstitute: (wanted, chosen) =>
       log.warn(
         `Postgres ${wanted} is not installed, so computes of projects with pg_version ${wanted} run Postgres ${chosen}`,

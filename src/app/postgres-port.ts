@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { type AddressInfo, createServer, type Server } from "node:net";
+import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BranchData } from "../platform/model/branch-data.ts";
@@ -131,8 +132,10 @@ export class PostgresPort {
     if (!this.runsEngines) return;
     const { engineUser } = await import("../postgres/engine/os-user.ts");
     const { checkInstallations } = await import("../postgres/engine/installation.ts");
+    const { ENGINES } = await import("../postgres/engine/installed-engines.ts");
     try {
-      await checkInstallations(this.#options.engineBin, engineUser());
+      const engines = join(resolve(this.#options.dataDirectory), ENGINES);
+      await checkInstallations(this.#options.engineBin, engineUser(), engines);
     } catch (error) {
       this.#log.error(error, "Postgres clients will be rejected");
     }

@@ -52,6 +52,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "run psql against a branch of the running server",
     async () => (await import("./commands/psql.ts")).psqlCommand(),
   ],
+  engines: [
+    "list, install and remove versions of Postgres",
+    async () => (await import("./commands/engines.ts")).enginesCommand(),
+  ],
   wait: [
     "wait for the server to be ready, or for a compute, operation or project to reach a state",
     async () => (await import("./commands/wait.ts")).waitCommand(),

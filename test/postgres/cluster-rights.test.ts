@@ -18,6 +18,7 @@ async function runningCluster(installation: (typeof installations)[number]) {
   const volume = join(directory, "volume");
   mkdirSync(join(volume, "wal"), { recursive: true, mode: 0o711 });
   const engine = new PostgresEngine({
+    replacesVersions: false,
     installations: [installation],
     templateDirectory: join(directory, "templates"),
     extension: writeExtension(directory, "platform"),

@@ -54,3 +54,48 @@ test("a version that is not installed is replaced with a warning; starts are mea
   expect(body).toMatch(/standin_postgres_engine_starts_total 1\n/);
   expect(body).toMatch(/standin_postgres_engine_start_seconds_total (0\.\d+|[1-9])/);
 });
+
+test("with --engine-version exact, clients of a version that is not installed learn the command", async () => {
+  const [installation] = await findInstallations(undefined, engineUser());
+  const { version = 0, binDirectory = "" } = installation ?? {};
+  const other = version === 16 ? 15 : 16;
+  const exact = ["--engine-version", "exact", "--operations", "immediate"];
+  const server = await startPostgresServer(["--engine-bin", binDirectory, ...exact]);
+  onTestFinished(() => server.end());
+  const same = await connect((await createBranch(server, { pg_version: version })).uri);
+  expect((await same.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  const missing = await createBranch(server, { pg_version: other });
+  await expect(connect(missing.uri)).rejects.toMatchObject({
+    code: "53000",
+    message: `Postgres ${other} is not installed; run "standin engines install ${other}", or start the server with --engine-version nearest`,
+  });
+});
+
+test("data of a version that was removed is not opened by another one, and opens again with its own", async () => {
+  const installations = await findInstallations(undefined, engineUser());
+  const older = installations[0];
+  const newer = installations.at(-1);
+  if (older === undefined || newer === undefined || older === newer) return;
+  const server = await startPostgresServer(["--engine-bin", older.binDirectory, "--operations", "immediate"]);
+  const { uri } = await createBranch(server, { pg_version: older.version });
+  const writer = await connect(uri);
+  await writer.query("create table kept (id int); insert into kept values (1)");
+  await writer.end();
+  await server.kill("SIGTERM");
+  onTestFinished(() => server.end());
+  const withPort = (port: number) => uri.replace(/:\d+\/neondb/, `:${port}/neondb`);
+  const without = await startPostgresServer(["--engine-bin", newer.binDirectory], server.data);
+  await expect(connect(withPort(without.pgPort))).rejects.toMatchObject({
+    code: "53000",
+    message: expect.stringContaining(
+      `is of Postgres ${older.version}, which is no longer available; run "standin engines install ${older.version}"`,
+    ),
+  });
+  await without.kill("SIGTERM");
+  const both = await startPostgresServer([], server.data);
+  onTestFinished(() => both.end());
+  const reader = await connect(withPort(both.pgPort));
+  expect((await reader.query("select id from kept")).rows).toEqual([{ id: 1 }]);
+  const { rows } = await reader.query("show server_version_num");
+  expect(Math.floor(rows[0].server_version_num / 10_000)).toBe(older.version);
+});

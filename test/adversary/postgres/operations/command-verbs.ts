@@ -1,5 +1,6 @@
 /** Why a command reaches no data of a branch. Those of `commands.test.ts` are not in this list. */
 export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
+  engines: "installs programs",
   worker: "runs the jobs of other commands",
   report: "reads the reports of runs",
   status: "calls the control API",

@@ -8,12 +8,15 @@ import { testDirectory } from "../../../support/server/running-server.ts";
 /** Cleans up after a Postgres that has left this path of its sockets in its directory. */
 async function cleanUp(socketDirectory: string): Promise<void> {
   const dataDirectory = testDirectory();
-  const options = {
+  const engine = new PostgresEngine({
     templateDirectory: "",
     extension: { name: "", directory: "", programs: new Map() },
     maxLogBytes: 0,
-  };
-  const engine = new PostgresEngine({ ...options, installations: [], user: undefined, maxSlotLogBytes: 0 });
+    replacesVersions: false,
+    installations: [],
+    user: undefined,
+    maxSlotLogBytes: 0,
+  });
   // No process has this number.
   const lines = [2 ** 31 - 1, dataDirectory, 0, 5432, socketDirectory, ""];
   writeFileSync(join(dataDirectory, "postmaster.pid"), lines.join("\n"));

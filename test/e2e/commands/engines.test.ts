@@ -1,0 +1,51 @@
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findInstallations } from "../../../src/postgres/engine/installation.ts";
+import { packageName } from "../../../src/postgres/engine/installed-engines.ts";
+import { engineUser } from "../../../src/postgres/engine/os-user.ts";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
+
+// That of the npm package would be found before it.
+const [system] = (await findInstallations(undefined, engineUser())).filter(
+  ({ origin }) => origin === "system",
+);
+
+test.skipIf(system === undefined)(
+  "standin engines lists what is installed in the data directory, and removes only that",
+  async () => {
+    const { version = 0, binDirectory = "" } = system ?? {};
+    const data = testDirectory();
+    chmodSync(data, 0o711);
+    const native = join(data, "engines", String(version), "node_modules", packageName(), "native");
+    mkdirSync(native, { recursive: true });
+    symlinkSync(binDirectory, join(native, "bin"));
+    const listed = await runStandin(["engines", "list", "--json", "--data", data]);
+    expect(JSON.parse(listed.stdout).engines).toContainEqual({
+      version,
+      origin: "installed",
+      bin_directory: join(native, "bin"),
+    });
+    expect(await runStandin(["engines", "install", String(version), "--data", data])).toMatchObject({
+      code: 0,
+      stdout: `Postgres ${version} is already installed\n`,
+    });
+    const remove = ["engines", "remove", String(version), "--data", data];
+    expect(await runStandin(remove)).toMatchObject({ code: 0, stdout: `removed Postgres ${version}\n` });
+    expect(await runStandin(remove)).toMatchObject({
+      code: 1,
+      stderr: `standin: Postgres ${version} was not installed by standin engines install\n`,
+    });
+    const after = await runStandin(["engines", "list", "--json", "--data", data]);
+    expect(JSON.parse(after.stdout).engines).toContainEqual(
+      expect.objectContaining({ version, bin_directory: binDirectory }),
+    );
+  },
+);
+
+test.each(["", "0", "16.2", "sixteen"])("standin engines install rejects the version %j", async (major) => {
+  const { code, stderr } = await runStandin(["engines", "install", major, "--data", testDirectory()]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("Expected a major version such as 16.");
+});
