@@ -68,7 +68,7 @@ function valuesOf(name: string): SettingValues | undefined {
 }
 
 const FLAGS = ["on", "off", "true", "false", "yes", "no", "1", "0"];
-const NUMBER = /^ *([+-]?\d{1,30}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?) *([A-Za-z]{1,3})? *$/;
+const NUMBER = /^([+-]?\d{1,30}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?) ?([A-Za-z]{1,3})?$/;
 
 /** As Postgres writes them, by the unit of the table: how many of it one of them is. */
 const UNITS: Readonly<Record<"kB" | "8kB" | "ms", Readonly<Record<string, number>>>> = {
@@ -80,7 +80,7 @@ const UNITS: Readonly<Record<"kB" | "8kB" | "ms", Readonly<Record<string, number
 function accepts(values: SettingValues, value: string): boolean {
   if ("isFlag" in values) return FLAGS.includes(value.toLowerCase());
   if ("oneOf" in values) return values.oneOf.includes(value.toLowerCase());
-  const [, digits, unit] = NUMBER.exec(value) ?? [];
+  const [, digits, unit] = NUMBER.exec(value.trim()) ?? [];
   if (digits === undefined) return false;
   const factor = unit === undefined ? 1 : factorOf(values.unit, unit);
   if (factor === undefined) return false;
