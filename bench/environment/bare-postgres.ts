@@ -27,6 +27,7 @@ async function openEngine(directory: string) {
     extension: writeExtension(directory, "platform"),
     user,
     maxLogBytes: MAX_LOG_BYTES,
+    replacesVersions: false,
     maxSlotLogBytes: MAX_LOG_BYTES,
   });
   return { engine, user, installation: chooseInstallation(installations, VERSION) };

@@ -45,6 +45,7 @@ export async function openInProcessScene(
       volumes,
       tlsDirectory: join(volumes, "..", "tls"),
       engine: "auto",
+      engineVersion: "nearest",
       maxEngines: 32,
       maxBranchHistory,
       maxData: "none",
