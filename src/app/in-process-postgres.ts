@@ -51,7 +51,8 @@ export async function openInProcessPostgres(
   {
     engineBin,
     ignoresLoad,
-  }: Partial<Pick<PostgresOptions, "engineBin">> & Pick<PostgresOptions, "ignoresLoad">,
+    sqlClock = "machine",
+  }: Partial<Pick<PostgresOptions, "engineBin" | "sqlClock">> & Pick<PostgresOptions, "ignoresLoad">,
 ): Promise<InProcessPostgres> {
   const directory = data ?? mkdtempSync(join(tmpdir(), "standin-data-"));
   const options = {
@@ -68,6 +69,7 @@ export async function openInProcessPostgres(
     proxyProtocol: false,
     extensionName: EXTENSION_NAME,
     ignoresLoad,
+    sqlClock,
   };
   const warn = (message: string) => process.emitWarning(`standin: ${message}`);
   const port = new PostgresPort(worlds, options, {

@@ -36,7 +36,11 @@ export type PostgresOptions = {
   readonly ignoresLoad?: boolean | undefined;
   /** The name of the extension with the statistics of a compute. */
   readonly extensionName: string;
+  /** What `now()` is: the clock of the machine, or that of the world. */
+  readonly sqlClock: SqlClock;
 };
+
+export type SqlClock = "machine" | "world";
 
 export type PostgresLog = {
   error(error: unknown, message: string): void;
@@ -88,6 +92,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
   const { describeInstallations, findInstallations } = await import("../postgres/engine/installation.ts");
   const { ENGINES } = await import("../postgres/engine/installed-engines.ts");
   const { writeExtension } = await import("../postgres/engine/extension.ts");
+  const { findTimeLibrary } = await import("../postgres/engine/time-library.ts");
   const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
   const user = engineUser();
   const { root } = volumes;
@@ -115,6 +120,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
     maxLogBytes: options.maxBranchHistory / CHECKPOINTS_PER_HISTORY,
     maxSlotLogBytes: options.maxBranchHistory,
     replacesVersions: options.engineVersion === "nearest",
+    timeLibrary: options.sqlClock === "world" ? findTimeLibrary() : undefined,
     onSubstitute: (wanted, chosen) =>
       log.warn(
         `Postgres ${wanted} is not installed, so computes of projects with pg_version ${wanted} run Postgres ${chosen}`,

@@ -54,4 +54,6 @@ export type StandinOptions = {
 export type StandinPostgresOptions = {
   /** The directory of the programs `postgres` and `initdb`. Default: as of `standin serve`. */
   readonly engineBin?: string;
+  /** `world`: `now()` in SQL is the world's clock, which needs Linux and the library libfaketime. Default: `machine`. */
+  readonly sqlClock?: "machine" | "world";
 };

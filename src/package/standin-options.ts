@@ -11,7 +11,7 @@ const planLimit = (minimum: number) => {
   return z.union([z.literal("plan"), z.int(rule).min(minimum, rule)], rule);
 };
 
-const POSTGRES_RULE = "must be true, false, or { engineBin: <directory> }";
+const POSTGRES_RULE = "must be true, false, or { engineBin: <directory>, sqlClock: machine or world }";
 
 const options = z.strictObject({
   seed: z.int().min(0).optional(),
@@ -39,7 +39,16 @@ const options = z.strictObject({
   data: z.string().min(1).optional(),
   port: z.union([z.int().min(0).max(65_535), z.literal(false)]).default(0),
   postgres: z
-    .union([z.boolean(), z.strictObject({ engineBin: z.string().min(1).exactOptional() })], POSTGRES_RULE)
+    .union(
+      [
+        z.boolean(),
+        z.strictObject({
+          engineBin: z.string().min(1).exactOptional(),
+          sqlClock: z.enum(["machine", "world"]).exactOptional(),
+        }),
+      ],
+      POSTGRES_RULE,
+    )
     .default(false)
     .transform((value) => (value === true ? {} : value === false ? undefined : value)),
 });

@@ -105,7 +105,7 @@ test("an error names the missing option, the unknown branch, or the directory wi
   });
   expect(dataDirectories()).toEqual(before);
   await expect(createStandin({ postgres: 5 as never })).rejects.toThrow(
-    "postgres: must be true, false, or { engineBin: <directory> }",
+    "postgres: must be true, false, or { engineBin: <directory>, sqlClock: machine or world }",
   );
 });
 

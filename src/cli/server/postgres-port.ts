@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { hostNamesResolve, PostgresPort } from "../../app/postgres-port.ts";
+import { messageOf } from "../../kernel/message-of.ts";
 import type { PostgresAddress } from "../../platform-api/render/connection-uri.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
@@ -27,6 +28,7 @@ export async function openPostgresPort(
   if (engine === "none" && engineBin !== undefined)
     throw new CliError("--engine-bin cannot be combined with --engine none", true);
   if (options.pgPort === "none") return undefined;
+  if (engine !== "none" && options.sqlClock === "world") await checkTimeLibrary();
   const { data, volumes = join(data, "volumes"), requireTls = false, proxyProtocol = false } = options;
   const { maxEngines, maxBranchHistory, maxData } = options;
   const tlsDirectory = resolve(data, "tls");
@@ -47,6 +49,7 @@ export async function openPostgresPort(
       proxyProtocol,
       tlsFiles,
       extensionName: options.extensionName,
+      sqlClock: options.sqlClock,
     },
     log,
   );
@@ -64,6 +67,15 @@ export async function openPostgresPort(
     url: `postgresql://${urlHost}:${address.port}`,
     authorityDirectory: tlsFiles === undefined ? tlsDirectory : undefined,
   };
+}
+
+async function checkTimeLibrary(): Promise<void> {
+  const { findTimeLibrary } = await import("../../postgres/engine/time-library.ts");
+  try {
+    findTimeLibrary();
+  } catch (error) {
+    throw new CliError(messageOf(error));
+  }
 }
 
 /** The default port may be used by another server; a port that was asked for must be free. */

@@ -6,6 +6,7 @@ import { CpuLoad } from "../compute/cpu-load.ts";
 import { MarkSchedule } from "../data/mark-schedule.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
+import { ComputeClock } from "./compute-clock.ts";
 import { ComputeSpans } from "./spans.ts";
 
 /** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
@@ -16,7 +17,7 @@ const APPLY_AGAIN_MS = 2_000;
 /** A: as `max_wal_senders` of a stock Postgres. The others are those of standin and of read replicas. */
 const MAX_REPLICATIONS = 10;
 
-export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit" | "onWritten"> & {
+export type ServedComputeOptions = Omit<ComputeHostOptions, "onReady" | "onUnexpectedExit" | "onWritten"> & {
   readonly ignoresLoad?: boolean | undefined;
   readonly openSpans: Set<ComputeSpans>;
   readonly onError: (error: unknown, message: string) => void;
@@ -52,14 +53,15 @@ export class ServedCompute {
     this.#endpointId = endpointId;
     this.#ignoresLoad = options.ignoresLoad === true;
     this.#onError = options.onError;
-    this.spans = new ComputeSpans(
-      world,
-      endpointId,
-      new CpuLoad(() => (this.#ignoresLoad ? undefined : this.host.cpuMs())),
-      options.openSpans,
-    );
+    const clock = new ComputeClock(world, () => this.host.clock);
+    this.spans = new ComputeSpans(world, endpointId, {
+      cpuLoad: new CpuLoad(() => (this.#ignoresLoad ? undefined : this.host.cpuMs())),
+      clock,
+      open: options.openSpans,
+    });
     this.host = new ComputeHost({
       ...options,
+      onReady: () => clock.engineStarted(),
       onWritten: (bytes) => {
         if (!this.#ignoresLoad) this.spans.addWritten(bytes);
       },

@@ -5,6 +5,7 @@ import type { BlockCounts } from "../../platform/model/cache.ts";
 import type { SpanData } from "../../platform/model/span.ts";
 import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import type { CpuLoad } from "../compute/cpu-load.ts";
+import type { ComputeClock } from "./compute-clock.ts";
 
 /** A span ends after this time without work, so that not every query is an event. */
 const SILENCE_MS = SECOND;
@@ -24,6 +25,7 @@ export class ComputeSpans {
   readonly #world: WorldHandle;
   readonly #endpointId: string;
   readonly #cpuLoad: CpuLoad;
+  readonly #clock: ComputeClock;
   readonly #open: Set<ComputeSpans>;
   #since: SimTime | undefined;
   /** The connections that work. */
@@ -37,8 +39,17 @@ export class ComputeSpans {
   #isWatched = false;
 
   /** `open`: those of all computes of the world that have an open span. */
-  constructor(world: WorldHandle, endpointId: string, cpuLoad: CpuLoad, open: Set<ComputeSpans>) {
+  constructor(
+    world: WorldHandle,
+    endpointId: string,
+    {
+      cpuLoad,
+      clock,
+      open,
+    }: { readonly cpuLoad: CpuLoad; readonly clock: ComputeClock; readonly open: Set<ComputeSpans> },
+  ) {
     this.#cpuLoad = cpuLoad;
+    this.#clock = clock;
     this.#open = open;
     this.#world = world;
     this.#endpointId = endpointId;
@@ -68,6 +79,7 @@ export class ComputeSpans {
 
   #add(connectionId: string): void {
     if (this.#busy.size === 0) this.#cpuLoad.workBegins(performance.now());
+    this.#clock.workBegins();
     this.#busy.add(connectionId);
     this.#arrivals += 1;
   }
@@ -77,6 +89,7 @@ export class ComputeSpans {
     if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
     this.#lastEnd = this.#world.now();
     this.#cpuLoad.workEnds(performance.now());
+    this.#clock.workEnds();
     if (!this.#isWatched) void this.#watchSilence();
   }
 
@@ -141,6 +154,7 @@ export class ComputeSpans {
     this.#setSince(undefined);
     this.#busy.clear();
     this.#cpuLoad.workEnds(performance.now());
+    this.#clock.workEnds();
     this.#arrivals = 0;
     this.#blocks = undefined;
   }

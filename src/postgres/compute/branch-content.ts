@@ -52,6 +52,7 @@ export function enginePlan(transaction: Transaction, historyId: string, endpoint
     data: world.branchData.get(compute.branchId),
     pgVersion: project.pgVersion,
     isReplica,
+    now: transaction.now,
     maxConnections: maxConnections(profile, range),
     mostConnections: largestMaxConnections(profile),
     mostWorkers: mostWorkerProcesses(profile),

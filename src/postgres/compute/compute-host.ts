@@ -1,6 +1,6 @@
 import type { SimTime } from "../../kernel/time.ts";
 import { EngineExited } from "../data/engine-exit.ts";
-import { EngineError, type RunningEngine } from "../engine/engine.ts";
+import { type EngineClock, EngineError, type RunningEngine } from "../engine/engine.ts";
 import { type FileCacheStatistics, writeCacheStatistics } from "../engine/extension.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../protocol/errors.ts";
 import { BlockStatistics, type DataSample } from "./block-statistics.ts";
@@ -14,6 +14,8 @@ export type ComputeHostOptions = {
   /** Rejects if too many engines run. The function that it returns frees the place. */
   readonly reserve: () => Promise<() => void>;
   readonly onStarted: (engine: RunningEngine) => void;
+  /** The engine is about to serve the session that it was started for. */
+  readonly onReady: () => void;
   /** Clients have written log of this length. */
   readonly onWritten: (bytes: number) => void;
   readonly onUnexpectedExit: (log: string) => void;
@@ -59,6 +61,11 @@ export class ComputeHost {
     if (directory !== undefined) writeCacheStatistics(directory, statistics, this.#blocks.counted());
   }
 
+  /** That of the engine that was started last; `undefined` if it has the machine's clock. */
+  get clock(): EngineClock | undefined {
+    return this.#running === undefined ? undefined : this.#engine?.clock;
+  }
+
   /** The branch of the engine that was started last. */
   get branchId(): string | undefined {
     return this.#cluster?.branchId;
@@ -85,8 +92,11 @@ export class ComputeHost {
     clearTimeout(this.#idleTimer);
     try {
       await this.#stopping;
-      this.#running ??= this.#start();
-      return await this.#running;
+      if (this.#running !== undefined) return await this.#running;
+      this.#running = this.#start();
+      const engine = await this.#running;
+      this.#options.onReady();
+      return engine;
     } catch (error) {
       this.release();
       if ((error as NodeJS.ErrnoException).code === "ENOSPC")

@@ -26,6 +26,8 @@ export type EnginePlan = {
   readonly mostWorkers: number;
   readonly settings: EngineSettings;
   readonly logicalReplication: boolean;
+  /** The world's instant. */
+  readonly now: SimTime;
   readonly content: Content;
   readonly cacheStatistics: FileCacheStatistics;
 };
@@ -66,9 +68,10 @@ export class PrimaryCluster implements ComputeCluster {
   }
 
   start(): Promise<RunningEngine> {
-    const { maxConnections, logicalReplication, settings } = this.#plan;
+    const { maxConnections, logicalReplication, settings, now: startsAt } = this.#plan;
     const { dataDirectory } = this;
-    return this.#options.engine.start({ dataDirectory, maxConnections, logicalReplication, settings });
+    const request = { dataDirectory, maxConnections, logicalReplication, settings, startsAt };
+    return this.#options.engine.start(request);
   }
 
   async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {

@@ -73,6 +73,7 @@ export class ReplicaCluster implements ComputeCluster {
       name: endpointId,
       primary: primary.address,
       until: this.#until,
+      startsAt: plan.now,
       checkpoint: async () => {
         await primary.query("CHECKPOINT");
         return primary.logPosition();

@@ -62,6 +62,8 @@ export type StartRequest = {
   readonly logicalReplication: boolean;
   /** Absent: the defaults. */
   readonly settings?: EngineSettings;
+  /** The instant that its clock begins with, in milliseconds since 1970; absent: it has the machine's clock. */
+  readonly startsAt?: number;
   /** For work of standin on a copy that no log is retained of; default: false. */
   readonly isScratch?: boolean;
 };
@@ -83,6 +85,7 @@ export type StandbyRequest = {
   readonly name: string;
   readonly primary: EngineAddress;
   readonly until: string;
+  readonly startsAt?: number;
   /** Writes a checkpoint of the primary, and returns a later position of its log. */
   readonly checkpoint: () => Promise<string>;
 };
@@ -92,6 +95,8 @@ export interface RunningEngine {
   /** The Unix socket or port that clients are relayed to. */
   readonly address: EngineAddress;
   readonly pid: number;
+  /** `undefined`: it has the machine's clock. */
+  readonly clock: EngineClock | undefined;
   /** Time from the spawn of the process until it accepted connections, in milliseconds of wall-clock time. */
   readonly startMs: number;
   /** Resolves when the process has exited, for whatever reason, with its last log lines. */
@@ -129,6 +134,14 @@ export interface RunningStandby extends RunningEngine {
   follow(primary: EngineAddress): Promise<void>;
   /** Resolves when the log is replayed up to a position. Throws `TooFewConnections`. */
   replayed(lsn: string): Promise<void>;
+}
+
+/** The clock of an engine's processes. Instants are milliseconds since 1970. */
+export interface EngineClock {
+  /** Stands still at an instant. */
+  standAt(at: number): void;
+  /** Continues from an instant at the pace of the machine's clock. */
+  runFrom(at: number): void;
 }
 
 export type Row = Readonly<Record<string, string | null>>;

@@ -3,6 +3,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
+import { ClockFile } from "./clock-file.ts";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
 import { readClusterFile } from "./cluster-files.ts";
 import { rememberConnections } from "./control-file.ts";
@@ -33,6 +34,7 @@ import { lockSettings, serverArguments } from "./server-arguments.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
 import { SocketDirectories } from "./socket-directories.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
+import { writeClockLibrary } from "./time-library.ts";
 import { Watchdog } from "./watchdog.ts";
 
 const run = promisify(execFile);
@@ -45,6 +47,8 @@ export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly maxSlotLogBytes: number;
   /** Whether a version that is not installed is replaced. Otherwise, it is an error. */
   readonly replacesVersions: boolean;
+  /** Shows engines the time that they are given; absent: all have the machine's clock. */
+  readonly timeLibrary?: string | undefined;
   /** Called once per version that is replaced. */
   readonly onSubstitute?: (wanted: number, chosen: number) => void;
 };
@@ -57,6 +61,9 @@ const ARCHIVE_SETTINGS = { archive_mode: "on", archive_command: "test -f ../wal/
 
 /** One transaction locks all tables of a database. */
 const SCRATCH_SETTINGS = { archive_mode: "off", max_locks_per_transaction: 1_024 };
+
+/** The clock of SQL may jump by weeks, and connections between engines end with their processes. */
+const WORLD_CLOCK_SETTINGS = { wal_sender_timeout: 0, wal_receiver_timeout: 0 };
 
 const SETTINGS = {
   listen_addresses: "",
@@ -91,6 +98,7 @@ export class PostgresEngine implements Engine {
   };
   readonly #substituted = new Set<number>();
   readonly #sockets: SocketDirectories;
+  #clockLibrary: string | undefined;
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
@@ -158,6 +166,7 @@ export class PostgresEngine implements Engine {
     const { dataDirectory, maxConnections, logicalReplication, isScratch = false } = request;
     const startedAt = performance.now();
     const socketDirectory = this.#sockets.create();
+    const clock = this.#clock(socketDirectory, request.startsAt);
     const values = {
       unix_socket_directories: socketDirectory,
       max_connections: maxConnections,
@@ -170,10 +179,10 @@ export class PostgresEngine implements Engine {
       min_wal_size: "2MB",
       max_slot_wal_keep_size: `${Math.ceil(this.#options.maxSlotLogBytes / SEGMENT_BYTES)}MB`,
     };
-    const { child, installation } = this.#spawn(dataDirectory, values, request.settings);
+    const { child, installation } = this.#spawn(dataDirectory, values, request.settings, clock);
     const { version } = installation;
     const { user } = this.#options;
-    return PostgresProcess.ready(child, { dataDirectory, user, socketDirectory, version, startedAt });
+    return PostgresProcess.ready(child, { dataDirectory, user, socketDirectory, version, startedAt, clock });
   }
 
   async startStandby(request: StandbyRequest): Promise<RunningStandby> {
@@ -203,13 +212,14 @@ export class PostgresEngine implements Engine {
   }
 
   async #startStandby(
-    { dataDirectory, name, primary, until, settings }: StandbyRequest,
+    { dataDirectory, name, primary, until, settings, startsAt }: StandbyRequest,
     connections: Readonly<Record<string, number>>,
   ): Promise<RunningStandby> {
     const startedAt = performance.now();
     const socketDirectory = this.#sockets.create();
     writeStandbySignal(dataDirectory);
     const host = linkPrimary(socketDirectory, primary);
+    const clock = this.#clock(socketDirectory, startsAt);
     const values = {
       ...STANDBY_SETTINGS,
       ...connections,
@@ -217,10 +227,10 @@ export class PostgresEngine implements Engine {
       superuser_reserved_connections: 0,
       primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
     };
-    const { child, installation } = this.#spawn(dataDirectory, values, settings);
+    const { child, installation } = this.#spawn(dataDirectory, values, settings, clock);
     const { version } = installation;
     const { user } = this.#options;
-    const cluster = { dataDirectory, user, socketDirectory, version, startedAt };
+    const cluster = { dataDirectory, user, socketDirectory, version, startedAt, clock };
     const standby = await PostgresProcess.ready(child, cluster);
     try {
       await standby.replayed(until);
@@ -253,18 +263,29 @@ export class PostgresEngine implements Engine {
     this.#sockets.remove();
   }
 
+  #clock(socketDirectory: string, startsAt: number | undefined): ClockFile | undefined {
+    const { timeLibrary } = this.#options;
+    if (timeLibrary === undefined || startsAt === undefined) return undefined;
+    this.#clockLibrary ??= writeClockLibrary(timeLibrary, this.#sockets.root());
+    return new ClockFile(this.#clockLibrary, this.#sockets.clockFile(socketDirectory), startsAt);
+  }
+
   #spawn(
     dataDirectory: string,
     values: Readonly<Record<string, string | number>>,
     settingsFor: EngineSettings = () => ({}),
+    clock?: ClockFile | undefined,
   ) {
     const version = Number(readClusterFile(join(dataDirectory, "PG_VERSION")));
     const installation = this.#options.installations.find((candidate) => candidate.version === version);
     if (installation === undefined) throw noInstallationOf(dataDirectory, version);
     const { program, args } = programWithExtension(installation, this.#options.extension);
-    const set = serverArguments({ ...SETTINGS, ...settingsFor(version), ...values }, version);
+    const time = clock === undefined ? {} : WORLD_CLOCK_SETTINGS;
+    const set = serverArguments({ ...SETTINGS, ...settingsFor(version), ...values, ...time }, version);
+    const { env, ...spawned } = spawnOptions(this.#options.user);
     const child = spawn(program, ["-D", dataDirectory, ...set, ...args], {
-      ...spawnOptions(this.#options.user),
+      ...spawned,
+      env: { ...env, ...clock?.environment },
       cwd: dataDirectory,
       stdio: ["ignore", "ignore", "pipe"],
     });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AdminSessions } from "./admin-sessions.ts";
+import type { ClockFile } from "./clock-file.ts";
 import { processTreeCpuMs } from "./cpu-time.ts";
 import {
   ADMIN_DATABASE,
@@ -46,6 +47,7 @@ export type StartedCluster = {
   readonly socketDirectory: string;
   readonly version: number;
   readonly startedAt: number;
+  readonly clock: ClockFile | undefined;
 };
 
 /** Sessions that began earlier than this one. */
@@ -69,6 +71,7 @@ const AGE_CHECK_INTERVAL_MS = 3_600_000;
 export class PostgresProcess implements RunningStandby {
   readonly address: { readonly path: string };
   readonly pid: number;
+  readonly clock: ClockFile | undefined;
   readonly exited: Promise<string>;
   readonly #child: ChildProcess;
   readonly #admin: AdminSessions;
@@ -87,6 +90,7 @@ export class PostgresProcess implements RunningStandby {
     this.#cluster = cluster;
     this.#socketDirectory = socketDirectory;
     this.pid = child.pid ?? 0;
+    this.clock = cluster.clock;
     this.address = { path: join(socketDirectory, `.s.PGSQL.${SOCKET_PORT}`) };
     this.#admin = new AdminSessions(socketDirectory, SOCKET_PORT, version);
     this.exited = new Promise((resolve) => {
@@ -129,6 +133,7 @@ export class PostgresProcess implements RunningStandby {
     if (outcome !== true) {
       child.kill("SIGKILL");
       rmSync(socketDirectory, { recursive: true, force: true });
+      cluster.clock?.remove();
       if (TOO_FEW.test(outcome)) throw new TooFewConnections(lastLine(outcome));
       throw new EngineError(`Postgres did not start: ${lastLine(outcome)}`);
     }
@@ -243,6 +248,7 @@ export class PostgresProcess implements RunningStandby {
     }
     await removeCaches(this.#cluster.dataDirectory, this.#cluster.user);
     rmSync(this.#socketDirectory, { recursive: true, force: true });
+    this.clock?.remove();
   }
 }
 

@@ -1,10 +1,21 @@
-import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { OsUser } from "./os-user.ts";
 
 /** The prefix of the root of a process. */
 const ROOT = "standin-";
+/** The names of the directories within it. */
+const NUMBERED = /^\d+$/;
 
 /**
  * The directories of the sockets of this process, one for each start of Postgres. A connection to a socket has the rights
@@ -37,17 +48,20 @@ export class SocketDirectories {
     return directory;
   }
 
+  /** For the clock of the Postgres of a directory: beside it, so that the user of Postgres cannot write to it. */
+  clockFile(directory: string): string {
+    return `${directory}.clock`;
+  }
+
   /** Removes the directory of a killed Postgres, and the root of a killed server with the last of its directories. */
   removeLeftover(directory: string): void {
     const root = dirname(directory);
     if (!isSocketDirectory(directory, this.#user)) return;
     rmSync(directory, { recursive: true, force: true });
+    rmSync(this.clockFile(directory), { force: true });
     if (root === this.#root) return;
-    try {
-      rmdirSync(root);
-    } catch {
-      // It has others, or was removed with another one.
-    }
+    const names = existsSync(root) ? readdirSync(root) : [];
+    if (!names.some((name) => NUMBERED.test(name))) rmSync(root, { recursive: true, force: true });
   }
 
   /** Removes those of this process. */
@@ -61,7 +75,7 @@ export class SocketDirectories {
 function isSocketDirectory(path: string, user: OsUser | undefined): boolean {
   const root = dirname(path);
   if (dirname(root) !== tmpdir() || !basename(root).startsWith(ROOT)) return false;
-  if (!/^\d+$/.test(basename(path))) return false;
+  if (!NUMBERED.test(basename(path))) return false;
   const [directory, parent] = [path, root].map((name) => lstatSync(name, { throwIfNoEntry: false }));
   const uid = process.getuid?.();
   return directory?.isDirectory() === true && parent?.uid === uid && directory.uid === (user?.uid ?? uid);

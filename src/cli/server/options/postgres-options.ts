@@ -87,6 +87,13 @@ export const POSTGRES_OPTIONS = [
     parse: parseExtensionName,
     default: "platform",
   },
+  {
+    flags: "--sql-clock <clock>",
+    description:
+      "clock of SQL, such as now(); machine: that of this machine; world: that of the world, for which Linux and the library libfaketime are needed",
+    choices: ["machine", "world"],
+    default: "machine",
+  },
 ] as const satisfies readonly OptionRow[];
 
 export type PostgresServeOptions = OptionValues<typeof POSTGRES_OPTIONS>;

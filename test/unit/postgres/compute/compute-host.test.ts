@@ -29,6 +29,7 @@ function hostOf(dataDirectory: string) {
   const host = new ComputeHost({
     open: () => new Promise((resolve) => opens.push((volumeId) => resolve(clusterOn(volumeId)))),
     reserve: async () => () => undefined,
+    onReady: () => undefined,
     onStarted: () => undefined,
     onWritten: () => undefined,
     onUnexpectedExit: () => undefined,
