@@ -52,7 +52,7 @@ export async function openInProcessScene(
       requireTls: false,
       proxyProtocol: false,
       extensionName: "platform",
-    sqlClock: "machine",
+      sqlClock: "machine",
     },
     {
       error: (error, message) => {
