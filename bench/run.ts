@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
 import { advancePause } from "./benchmarks/advance-pause.ts";
+import { advice } from "./benchmarks/advice.ts";
 import { cell } from "./benchmarks/cell.ts";
 import { curves } from "./benchmarks/curves.ts";
 import { decisions } from "./benchmarks/decisions.ts";
@@ -52,6 +53,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   whatifKernels,
   whatifFiles,
   decisions,
+  advice,
   peers,
   curves,
 ];

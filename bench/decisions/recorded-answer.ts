@@ -27,7 +27,7 @@ import type { LongGaps } from "../../src/whatif/trace/long-gaps.ts";
 import { computeGroups } from "../../src/whatif/trace/long-gaps.ts";
 
 export const CURRENT_DELAY_S = 300;
-const START_MS = 500;
+export const START_MS = 500;
 
 /** All computes are of 1 CU, and a start takes half a second. */
 export const QUESTION: Question = questionFrom({

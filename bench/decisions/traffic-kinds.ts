@@ -16,6 +16,8 @@ export type TrafficKind = {
   readonly shareAt?: (hour: number, isWeekend: boolean) => number;
   /** Instants within the days, for kinds that are no Poisson process. */
   readonly instants?: (days: readonly Day[], compute: number, draw: () => number) => number[];
+  /** Of a program on a timer, besides those. They name their source then: see `SOURCES`. */
+  readonly checks?: (days: readonly Day[], compute: number, draw: () => number) => number[];
   readonly durationMs?: number;
   /** Days of the record that were not collected, numbered from 0. */
   readonly missing?: { readonly from: number; readonly to: number };
@@ -37,7 +39,7 @@ export const TRAFFIC_KINDS: readonly TrafficKind[] = [
   { name: "heavy tails", levels: independentDays, instants: heavyTails },
   { name: "bursts", levels: independentDays, instants: bursts },
   { name: "cron", instants: cron, durationMs: 30 * SECOND },
-  { name: "robots and people", levels: independentDays, instants: robotsAndPeople },
+  { name: "robots and people", levels: independentDays, shareAt: officeHours(0.02), checks: healthChecks },
   { name: "a week not collected", levels: independentDays, missing: { from: 9, to: 16 } },
   {
     name: "new computes half-way",
@@ -45,6 +47,9 @@ export const TRAFFIC_KINDS: readonly TrafficKind[] = [
     beginsOn: (compute) => (compute % 2 === 0 ? 0 : 14),
   },
 ];
+
+/** Of kinds that have checks. Requests refer to them by their index. */
+export const SOURCES = ["people", "health-check"] as const;
 
 /** Of each compute, on so many days from `FIRST_DAY` on. The same seed gives the same requests. */
 export function arrivalsOfKind(kind: TrafficKind, days: number, random: Random): ComputeArrivals[] {
@@ -56,24 +61,41 @@ export function arrivalsOfKind(kind: TrafficKind, days: number, random: Random):
   const { instants = poisson(kind.shareAt ?? (() => 1)) } = kind;
   return Array.from({ length: COMPUTES }, (_, compute) => {
     const own = allDays.slice(kind.beginsOn?.(compute) ?? 0);
-    const at = Float64Array.from(instants(own, compute, random.stream("requests", compute)), Math.round);
-    return { at, durationMs: new Float64Array(at.length).fill(kind.durationMs ?? 200) };
+    const draw = random.stream("requests", compute);
+    const requests = instants(own, compute, draw).map((at) => ({ at: Math.round(at), source: 0 }));
+    const checks = kind.checks?.(own, compute, draw) ?? [];
+    const all = [...requests, ...checks.map((at) => ({ at: Math.round(at), source: 1 }))];
+    if (checks.length > 0) all.sort((a, b) => a.at - b.at);
+    const durationMs = new Float64Array(all.length).fill(kind.durationMs ?? 200);
+    const at = Float64Array.from(all, (one) => one.at);
+    return kind.checks === undefined
+      ? { at, durationMs }
+      : { at, durationMs, source: Uint16Array.from(all, ({ source }) => source) };
   });
 }
 
 /** What was collected of these requests. */
 export function collectedArrivals(
   { missing }: TrafficKind,
-  { at, durationMs }: ComputeArrivals,
+  arrivals: ComputeArrivals,
   until: SimTime,
 ): ComputeArrivals {
   const isMissing = (instant: SimTime) => {
     const day = (dayStart(instant) - FIRST_DAY) / DAY;
     return instant >= until || (missing !== undefined && day >= missing.from && day < missing.to);
   };
+  return selectedArrivals(arrivals, (index) => !isMissing(arrivals.at[index] as number));
+}
+
+export function selectedArrivals(
+  { at, durationMs, source }: ComputeArrivals,
+  isSelected: (index: number) => boolean,
+): ComputeArrivals {
+  const selected = (_: number, index: number) => isSelected(index);
   return {
-    at: at.filter((instant) => !isMissing(instant)),
-    durationMs: durationMs.filter((_, index) => !isMissing(at[index] as number)),
+    at: at.filter(selected),
+    durationMs: durationMs.filter(selected),
+    source: source?.filter(selected),
   };
 }
 
@@ -183,13 +205,13 @@ function cron(days: readonly Day[], compute: number, draw: () => number): number
   );
 }
 
-/** A check about every 4 minutes for every third compute, and people during office hours for all. */
-function robotsAndPeople(days: readonly Day[], compute: number, draw: () => number): number[] {
-  const people = poisson(officeHours(0.02))(days, compute, draw);
-  if (compute % 3 !== 0) return people;
+/** About every 4 minutes, for every third compute. */
+function healthChecks(days: readonly Day[], compute: number, draw: () => number): number[] {
+  if (compute % 3 !== 0) return [];
   const [first, end] = endsOf(days);
-  for (let at = first; at < end; at += 4 * MINUTE) people.push(at + uniform(draw) * 4 * SECOND);
-  return people.sort((a, b) => a - b);
+  const checks: number[] = [];
+  for (let at = first; at < end; at += 4 * MINUTE) checks.push(at + uniform(draw) * 4 * SECOND);
+  return checks;
 }
 
 function endsOf(days: readonly Day[]): readonly [SimTime, SimTime] {

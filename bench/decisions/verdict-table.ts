@@ -25,9 +25,11 @@ export function verdictTable(verdicts: readonly KindVerdict[]): string {
   return [heads, heads.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |\n`).join("");
 }
 
-function coverageText(coverage: Coverage): string {
+export function coverageText(coverage: Coverage): string {
   const { covered, missed, unknown } = coverage;
-  const share = unknown / (covered + missed + unknown);
+  const all = covered + missed + unknown;
+  if (all === 0) return "–";
+  const share = unknown / all;
   if (share === 1) return "not known";
   const text = `${percent(coveredShare(coverage))} %`;
   return share === 0 ? text : `${text} (${percent(share)} % not known)`;

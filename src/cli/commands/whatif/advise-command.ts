@@ -12,7 +12,8 @@ import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
 import { ALL_DELAYS } from "../../../whatif/gap-curve/settable-delays.ts";
 import type { Question } from "../../../whatif/input/question.ts";
 import type { ReportLimits } from "../../../whatif/page/page-layout.ts";
-import { type Advice, adviceFrom } from "../../../whatif/questions/advice/advice.ts";
+import type { Advice } from "../../../whatif/questions/advice/advice.ts";
+import { type AdviceSettings, adviceOfAnswers } from "../../../whatif/questions/advice/advice-of-answers.ts";
 import { adviceCharts, advicePage } from "../../../whatif/questions/advice/advice-page.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
@@ -130,9 +131,25 @@ async function adviceOn(
   curve.storeOutcomes(named, await replayAll(opened, curve.jobs(named), question, options.workers, signal));
   const shortest = await shortestWithinWait(curve, options.slo, traffic.computes.length, signal);
   const answer = curve.summary({ maxWaitP99Ms: options.slo });
-  const advice = adviceFrom({
-    question: answer.question,
-    traffic: answer.traffic,
+  const attribution = traffic.sources.some((source) => source !== "")
+    ? await runWithProgress(
+        attributionReport(traffic, question, randomFrom(question.seed)),
+        "replaying computes",
+        traffic.computes.length,
+        signal,
+      )
+    : undefined;
+  const advice = adviceOfAnswers(question, adviceSettings(options, defaultDelayS), {
+    curve,
+    answer,
+    attribution,
+    shortestWithinWait: shortest,
+  });
+  return { limits: answer.limits, advice };
+}
+
+function adviceSettings(options: AdviseOptions, defaultDelayS: number): AdviceSettings {
+  return {
     plan: options.plan,
     priceList: options.prices === undefined ? newestPriceList() : priceListOf(options.prices),
     usage: {
@@ -145,29 +162,8 @@ async function adviceOn(
       budget_dollars_per_month: options.budget ?? null,
       max_wait_p99_ms: options.slo ?? null,
     },
-    costs: question.costs,
-    robust: curve.robust,
-    currentDelay: question.currentDelay,
     defaultDelayS,
-    shortestWithinWait: shortest,
-    maxWaitP99Ms: options.slo,
-    figuresAt: (delay) => curve.figuresAt(delay),
-    waitP99Ms: (delay) => curve.waitP99Ms(delay),
-    margins: curve.margins(),
-    decision: answer.decision,
-    trafficChange: answer.traffic_change,
-    heldOut: answer.held_out,
-    attribution: traffic.sources.some((source) => source !== "")
-      ? await runWithProgress(
-          attributionReport(traffic, question, randomFrom(question.seed)),
-          "replaying computes",
-          traffic.computes.length,
-          signal,
-        )
-      : undefined,
-    periodic: curve.periodic,
-  });
-  return { limits: answer.limits, advice };
+  };
 }
 
 async function shortestWithinWait(

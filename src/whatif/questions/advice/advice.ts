@@ -37,7 +37,7 @@ export type Advice = {
 };
 
 /** What the settings must meet. */
-type Requirements = {
+export type Requirements = {
   readonly budget_dollars_per_month: number | null;
   readonly max_wait_p99_ms: number | null;
 };

@@ -1,0 +1,54 @@
+import type { PricedPlan, PriceList } from "../../../platform/catalog/price-lists.ts";
+import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { Question } from "../../input/question.ts";
+import type { OtherUsage } from "../../units/bill.ts";
+import type { AttributionReport } from "../attribution/attribution-report.ts";
+import type { CurveAnswer } from "../curve/curve-answer.ts";
+import type { CurveSummary } from "../curve/curve-summary.ts";
+import { type Advice, adviceFrom, type Requirements } from "./advice.ts";
+
+/** What a user states besides the question. */
+export type AdviceSettings = {
+  readonly plan: PricedPlan;
+  readonly priceList: PriceList;
+  readonly usage: OtherUsage;
+  readonly requirements: Requirements;
+  /** The platform's default, in seconds. */
+  readonly defaultDelayS: number;
+};
+
+/** The answers that an advice is made from. */
+export type AnsweredQuestions = {
+  readonly curve: CurveAnswer;
+  /** Of that curve, within the limit on the wait. */
+  readonly answer: CurveSummary;
+  /** Undefined if the requests name no sources. */
+  readonly attribution: AttributionReport | undefined;
+  /** The shortest delay that meets the limit on the wait; undefined if none does. */
+  readonly shortestWithinWait: SuspendDelay | undefined;
+};
+
+export function adviceOfAnswers(
+  question: Question,
+  settings: AdviceSettings,
+  { curve, answer, attribution, shortestWithinWait }: AnsweredQuestions,
+): Advice {
+  return adviceFrom({
+    ...settings,
+    question: answer.question,
+    traffic: answer.traffic,
+    costs: question.costs,
+    robust: curve.robust,
+    currentDelay: question.currentDelay,
+    shortestWithinWait,
+    maxWaitP99Ms: settings.requirements.max_wait_p99_ms ?? undefined,
+    figuresAt: (delay) => curve.figuresAt(delay),
+    waitP99Ms: (delay) => curve.waitP99Ms(delay),
+    margins: curve.margins(),
+    decision: answer.decision,
+    trafficChange: answer.traffic_change,
+    heldOut: answer.held_out,
+    attribution,
+    periodic: curve.periodic,
+  });
+}
