@@ -1,7 +1,6 @@
 import { HOUR, SECOND } from "../../src/kernel/time.ts";
 import { newestPriceList } from "../../src/platform/catalog/price-lists.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
-import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
 import type { Proposal } from "../../src/whatif/questions/advice/proposals.ts";
 import type { Coverage } from "./judge.ts";
 import { MONTH_DAYS, RECORDED_DAYS } from "./known-truth.ts";
@@ -139,14 +138,15 @@ function isNotKnown({ advice }: RecordedAdvice): boolean {
 
 export function settingsAfter(
   { kind, delay_s, plan, source }: Proposal,
-  { advised, ownDelays }: RecordedAdvice,
+  { advised, advice }: RecordedAdvice,
 ): FleetSettings {
+  const own = new Map(advice.own_delays.map((one) => [one.compute, one.delay_s]));
   const delay = delay_s === undefined || delay_s === "own" ? CURRENT_DELAY_S : delay_s;
   return {
     plan: plan ?? advised.plan,
     delayOf:
       kind === "delays_by_compute"
-        ? (compute) => ownDelays.get(computeName(compute)) as SuspendDelay
+        ? (compute) => own.get(computeName(compute)) ?? CURRENT_DELAY_S
         : () => delay,
     without: source,
   };

@@ -34,8 +34,6 @@ export const ADVISED_PLANS: readonly AdvisedPlan[] = [
 export type RecordedAdvice = {
   readonly advised: AdvisedPlan;
   readonly advice: Advice;
-  /** Delays of their own, by compute. */
-  readonly ownDelays: ReadonlyMap<string, number | "never">;
   /** What a cold start is worth with this traffic. */
   readonly worthS: number;
 };
@@ -49,9 +47,6 @@ export function recordedAdvice(arrivals: readonly ComputeArrivals[], period: Per
     return ADVISED_PLANS.filter((advised) => advised.plan === plan).map((advised) => ({
       advised,
       advice: adviceOn(advised, question, answers),
-      ownDelays: new Map(
-        answer.computes?.map(({ compute, shrunk_delay_s }) => [compute, shrunk_delay_s ?? CURRENT_DELAY_S]),
-      ),
       worthS: answer.cold_start_worth_here_s,
     }));
   });
@@ -92,6 +87,7 @@ function answersOn(
     answer: curve.summary({}),
     attribution:
       sources.length === 0 ? undefined : runToEnd(attributionReport(traffic, question, randomFrom(seed))),
+    computes: traffic.computes,
     shortestWithinWait: ALL_DELAYS.shortest,
   };
 }

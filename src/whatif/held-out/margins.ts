@@ -71,6 +71,16 @@ export class DayMargins {
     return this.#leftOut.unknown;
   }
 
+  /** Of all days, then without each; see `LeftOutDays`. */
+  samples(choice: MarginChoice): Samples {
+    return this.#of(choice).samples;
+  }
+
+  /** Of a figure that was calculated from samples. */
+  margin(samples: Float64Array): number {
+    return this.#leftOut.margin(samples);
+  }
+
   figures(choice: MarginChoice): MarginsOf<FigureMargins> {
     const { samples, influences } = this.#of(choice);
     return this.#figureMargins(samples, influences);
@@ -224,8 +234,11 @@ const MONTH_HOURS = 730;
 const DAY_HOURS = 24;
 
 type FigureName = "cost" | "starts" | "wait";
-/** Of each figure, as `LeftOutDays` has them. */
-type Samples = Readonly<Record<FigureName | "weighted", Float64Array>>;
+/**
+ * Of each figure, as `LeftOutDays` has them: dollars a month, cold starts a day, weighted milliseconds a day (of CU time
+ * if sizes differ), and mean waits.
+ */
+export type Samples = Readonly<Record<FigureName | "weighted", Float64Array>>;
 /** What each group of computes adds to each figure on each day. */
 type Influences = Readonly<Record<FigureName | "weighted", Float64Array>>;
 type SampledChoice = { readonly samples: Samples; readonly influences: Influences };

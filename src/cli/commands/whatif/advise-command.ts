@@ -143,6 +143,7 @@ async function adviceOn(
     curve,
     answer,
     attribution,
+    computes: traffic.computes,
     shortestWithinWait: shortest,
   });
   return { limits: answer.limits, advice };

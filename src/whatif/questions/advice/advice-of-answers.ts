@@ -1,11 +1,12 @@
 import type { PricedPlan, PriceList } from "../../../platform/catalog/price-lists.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
-import type { Question } from "../../input/question.ts";
+import { effectiveDelay, type Question } from "../../input/question.ts";
 import type { OtherUsage } from "../../units/bill.ts";
 import type { AttributionReport } from "../attribution/attribution-report.ts";
 import type { CurveAnswer } from "../curve/curve-answer.ts";
 import type { CurveSummary } from "../curve/curve-summary.ts";
 import { type Advice, adviceFrom, type Requirements } from "./advice.ts";
+import { ownDelaysOf } from "./own-delays.ts";
 
 /** What a user states besides the question. */
 export type AdviceSettings = {
@@ -24,6 +25,8 @@ export type AnsweredQuestions = {
   readonly answer: CurveSummary;
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
+  /** Names, in the order of the traffic. */
+  readonly computes: readonly string[];
   /** The shortest delay that meets the limit on the wait; undefined if none does. */
   readonly shortestWithinWait: SuspendDelay | undefined;
 };
@@ -31,8 +34,10 @@ export type AnsweredQuestions = {
 export function adviceOfAnswers(
   question: Question,
   settings: AdviceSettings,
-  { curve, answer, attribution, shortestWithinWait }: AnsweredQuestions,
+  { curve, answer, attribution, computes, shortestWithinWait }: AnsweredQuestions,
 ): Advice {
+  const ownDelays = ownDelaysOf(answer.computes ?? []);
+  const chosen = new Map(ownDelays.map(({ compute, delay_s }) => [compute, delay_s]));
   return adviceFrom({
     ...settings,
     question: answer.question,
@@ -48,6 +53,9 @@ export function adviceOfAnswers(
     decision: answer.decision,
     trafficChange: answer.traffic_change,
     heldOut: answer.held_out,
+    ownDelays,
+    ownDelayOf: (compute) =>
+      chosen.get(computes[compute] ?? "") ?? effectiveDelay(question, question.currentDelay, compute),
     attribution,
     periodic: curve.periodic,
   });

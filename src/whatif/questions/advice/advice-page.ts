@@ -1,10 +1,12 @@
 import { profileAndPriceText, sizeText } from "../../input/question-summary.ts";
 import type { Chart, ReportLimits, ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable } from "../../page/page-table.ts";
-import { periodText, requestsText } from "../../page/page-text.ts";
+import { periodText, requestsText, truncatedTitle } from "../../page/page-text.ts";
 import {
   amount,
+  amountWithMargin,
   delayPhrase,
+  delayText,
   millisText,
   money,
   moneyWithMargin,
@@ -13,10 +15,12 @@ import {
 } from "../../units/number-format.ts";
 import { changeText as trafficText } from "../../units/traffic-change.ts";
 import type { Advice } from "./advice.ts";
+import type { OwnDelay } from "./own-delays.ts";
 import type { Proposal } from "./proposals.ts";
 
 /** The most proposals after the decision. */
 const OTHERS = 2;
+const MAX_COMPUTES_SHOWN = 20;
 
 export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
   const { question, traffic, bill, current, plan } = advice;
@@ -32,7 +36,7 @@ export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
         note: monthNote(one.margin_95),
       })),
     ],
-    tables: [proposalTable(advice), billTable(advice)],
+    tables: [proposalTable(advice), ...ownDelayTables(advice), billTable(advice)],
     limits,
   };
 }
@@ -62,6 +66,8 @@ function decisionLine({ decision, too_little, traffic_change, current, proposals
   if (too_little.length > 0) return `No recommendation: ${too_little.join("; ")}.`;
   const keep = `Keep ${delayPhrase(current.delay_s).replace(/^a /, "the ")}`;
   if (decision === null && traffic_change !== null) return `${keep} for now.`;
+  if (decision === null && proposals.some(({ margin_95 }) => margin_95 === null))
+    return `${keep} for now: whether a change saves more than the noise is not known.`;
   if (decision === null)
     return proposals.length === 0
       ? `${keep}: no other setting is better.`
@@ -137,6 +143,37 @@ function proposalTable({ proposals, decision }: Advice): PageTable {
     mark: (one) => (one === decision ? "best" : undefined),
     records: proposals,
   });
+}
+
+/** What `whatif apply` would set for each compute. */
+function ownDelayTables({ own_delays, traffic }: Advice): PageTable[] {
+  if (own_delays.length === 0) return [];
+  const hoursADay = (seconds: number) => seconds / 3_600 / traffic.days;
+  return [
+    pageTable<OwnDelay>({
+      name: "own-delays",
+      title: truncatedTitle(
+        "Computes that gain from a delay of their own",
+        MAX_COMPUTES_SHOWN,
+        own_delays.length,
+      ),
+      columns: [
+        { heading: "compute", cell: ({ compute }) => compute },
+        { heading: "delay now", cell: ({ present_delay_s }) => delayText(present_delay_s) },
+        { heading: "delay", cell: ({ delay_s }) => delayText(delay_s) },
+        {
+          heading: "$ a month",
+          cell: ({ saves_dollars_per_month }) => changeText(saves_dollars_per_month, null),
+        },
+        {
+          heading: "gain h a day",
+          cell: ({ gain_s, margin_95 }) => amountWithMargin(hoursADay(gain_s), hoursADay(margin_95)),
+        },
+      ],
+      rows: own_delays.slice(0, MAX_COMPUTES_SHOWN),
+      records: own_delays,
+    }),
+  ];
 }
 
 function billTable({ bill }: Advice): PageTable {

@@ -10,6 +10,7 @@ import { type MonthlyBill, monthlyBill } from "../../units/bill.ts";
 import { delayText } from "../../units/number-format.ts";
 import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import { UNNAMED } from "../attribution/attribution-report.ts";
+import type { OwnDelay } from "./own-delays.ts";
 import { computeDollars, type Proposal, type ProposalInput, proposalsFor } from "./proposals.ts";
 
 /** The JSON of `standin advise`. */
@@ -28,6 +29,8 @@ export type Advice = {
   readonly decision: Proposal | null;
   /** Those with a worth above 0, by their worth. */
   readonly proposals: readonly Proposal[];
+  /** What "Set a delay of its own" would set; empty unless that is a proposal. */
+  readonly own_delays: readonly OwnDelay[];
   /** Why nothing is recommended, although proposals may be listed. */
   readonly too_little: readonly string[];
   /** Of the traffic in the record; then no delay is recommended. Null if it stays as it was. */
@@ -77,6 +80,7 @@ export function adviceFrom(input: AdviceInput): Advice {
     },
     decision: too_little.length > 0 ? null : (proposals.find((one) => isAdvisable(one, input)) ?? null),
     proposals,
+    own_delays: proposals.some(({ kind }) => kind === "delays_by_compute") ? input.ownDelays : [],
     too_little,
     traffic_change: trafficChange,
     would_change: wouldChange(input),

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
-import { DAY, type DurationMs, HOUR, SECOND } from "../../../kernel/time.ts";
+import { DAY, type DurationMs, SECOND } from "../../../kernel/time.ts";
 import {
   ALLOWED_DELAYS,
   PRICED_PLANS,
@@ -11,14 +11,16 @@ import { type Costs, perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
 import { ALL_DELAYS, settableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
 import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
-import type { DayMargins } from "../../held-out/margins.ts";
+import type { DayMargins, MarginChoice } from "../../held-out/margins.ts";
+import { monthlySaving } from "../../held-out/monthly-saving.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";
 import type { PointFigures } from "../../replay/figures.ts";
 import type { PeriodicSource } from "../../trace/periodic-sources.ts";
 import type { TrafficSummary } from "../../trace/traffic-summary.ts";
 import { type MonthlyBill, monthlyBill, type OtherUsage } from "../../units/bill.ts";
-import { delayText, spanText } from "../../units/number-format.ts";
+import { delayText, plural, spanText } from "../../units/number-format.ts";
 import type { AttributionReport } from "../attribution/attribution-report.ts";
+import { type OwnDelay, promisedTooMuch } from "./own-delays.ts";
 
 /** A change that a user can make, and what it changes. */
 export type Proposal = {
@@ -32,7 +34,9 @@ export type Proposal = {
   readonly cold_starts_per_day: number;
   /** The saving less the additional cold starts at their worth. Proposals are ranked by it. */
   readonly worth_dollars_per_month: number;
-  /** Whether the worth is larger than the noise. */
+  /** Half the width of the 95 % interval of the worth, or null. */
+  readonly worth_margin_95: number | null;
+  /** Whether the worth is larger than the noise, also that of a month like the record. */
   readonly is_clear: boolean;
   readonly delay_s?: DelayChoice;
   readonly plan?: PricedPlan;
@@ -59,6 +63,9 @@ export type ProposalInput = {
   readonly figuresAt: (delay: DelayChoice) => PointFigures;
   readonly margins: DayMargins | { readonly missing: string };
   readonly heldOut: HeldOutSummary;
+  /** What `whatif apply` would set, and the delay of each compute by its number then. */
+  readonly ownDelays: readonly OwnDelay[];
+  readonly ownDelayOf: (compute: number) => SuspendDelay;
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
   /** Only programs on a timer can be stopped; the others are what the computes are for. */
@@ -68,6 +75,8 @@ export type ProposalInput = {
 /** Below it, no change is worth its trouble. */
 const MIN_SAVING_DOLLARS = 0.5;
 const MIN_SAVING_SHARE = 0.01;
+/** The intervals are those of a mean. A month as long as the record differs from that mean as much as the record does. */
+const NEXT_MONTH = Math.SQRT2;
 
 /** Those with a worth above 0, the most worthwhile first. */
 export function proposalsFor(input: ProposalInput, bill: MonthlyBill): readonly Proposal[] {
@@ -81,62 +90,78 @@ export function proposalsFor(input: ProposalInput, bill: MonthlyBill): readonly 
     .sort((a, b) => b.worth_dollars_per_month - a.worth_dollars_per_month);
 }
 
-/** The delay of choice of those that a plan allows; undefined if none of them meets the limit on the wait. */
-function bestSettable(input: ProposalInput, plan: PricedPlan): SuspendDelay | undefined {
+/**
+ * The delay of choice of those that a plan allows; undefined if none of them meets the limit on the wait. `priceRatio`: of
+ * the price on that plan to the current one. A cold start is worth the same dollars, so more active time if that is cheaper.
+ */
+function bestSettable(input: ProposalInput, plan: PricedPlan, priceRatio = 1): SuspendDelay | undefined {
   const { robust, shortestWithinWait: shortest, defaultDelayS } = input;
   if (shortest === undefined) return undefined;
   const ranges = settableWithin(settableDelays(plan, defaultDelayS), { ...ALL_DELAYS, shortest });
-  return ranges.length === 0 ? undefined : bestOf(robust, ranges);
+  if (ranges.length === 0) return undefined;
+  return bestOf({ ...robust, worthS: Math.round(robust.worthS / priceRatio) }, ranges);
 }
 
 function delayProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   const delay = bestSettable(input, input.plan);
   if (delay === undefined || delay === input.currentDelay) return [];
-  const { margins, currentDelay } = input;
   const change =
     delay === "never" ? "Disable autosuspend" : `Set the autosuspend delay to ${delayText(delay)}`;
-  return [
-    proposal(input, bill, {
-      kind: "delay",
-      change,
-      delay_s: delay,
-      computeDollars: computeDollars(input, delay),
-      coldStartsPerDay: input.figuresAt(delay).cold_starts_per_day,
-      marginDollars:
-        "missing" in margins ? null : margins.change(delay, currentDelay).days.cost_dollars_per_month,
-    }),
-  ];
+  return [proposal(input, bill, { kind: "delay", change, delay_s: delay, ...delayChange(input, delay) })];
 }
 
-/** Delays of their own only if they saved clearly more on days that they were not chosen on. */
+/** One delay for all computes, at a price that is this many times the current one. */
+function delayChange(input: ProposalInput, delay: DelayChoice, priceRatio = 1) {
+  const margins = marginsOf(input, delay, { priceRatio });
+  return {
+    computeDollars: computeDollars(input, delay) * priceRatio,
+    coldStartsPerDay: input.figuresAt(delay).cold_starts_per_day,
+    startDollars: startDollars(input, delay),
+    marginDollars: margins === undefined ? null : margins.saves.margin95,
+    worthMarginDollars: margins === undefined ? null : margins.worth.margin95,
+  };
+}
+
+function marginsOf(
+  { margins, costs, currentDelay }: ProposalInput,
+  to: MarginChoice,
+  { from = currentDelay, priceRatio = 1 }: { readonly from?: DelayChoice; readonly priceRatio?: number } = {},
+) {
+  return "missing" in margins ? undefined : monthlySaving(margins, costs, { to, from, priceRatio });
+}
+
+/**
+ * Delays of their own only if they save more than one for all: on days that they were not chosen on, and on all days by more
+ * than the noise. Those that are set are chosen on all days, of which they promise too much.
+ */
 function computeProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
-  const { heldOut, plan, maxWaitP99Ms } = input;
+  const { heldOut, plan, maxWaitP99Ms, ownDelays, currentDelay } = input;
   if ("missing" in heldOut || heldOut.recommended === "fleet" || ALLOWED_DELAYS[plan] !== "all") return [];
   // The wait under them is not known.
-  if (maxWaitP99Ms !== undefined) return [];
-  const named = (name: string) => heldOut.choices.find(({ choice }) => choice === name)?.held_out;
-  const [own, current] = [named("per_compute_shrunk"), named("current")];
-  if (own === undefined || current === undefined) return [];
-  const tested = current.cost_dollars_per_month;
-  const now = computeDollars(input, input.currentDelay);
-  const share = tested === 0 ? 1 : own.cost_dollars_per_month / tested;
-  const margin = own.margin_95?.cost_percent ?? null;
+  if (maxWaitP99Ms !== undefined || ownDelays.length === 0) return [];
+  const saving = marginsOf(input, input.ownDelayOf);
+  const thanForAll = marginsOf(input, input.ownDelayOf, { from: bestSettable(input, plan) ?? currentDelay });
+  if (saving === undefined || thanForAll === undefined) return [];
+  const { saves, worth, coldStartsPerDay } = saving;
+  const [now, startsNow] = [computeDollars(input, currentDelay), startDollars(input, currentDelay)];
+  const tooMuch = (promisedTooMuch(heldOut) / 100) * (now + startsNow);
+  if (thanForAll.worth.value - tooMuch <= thanForAll.worth.margin95) return [];
   return [
     proposal(input, bill, {
       kind: "delays_by_compute",
-      change: "Set a delay for each compute (standin whatif apply)",
-      computeDollars: now * share,
-      coldStartsPerDay:
-        input.figuresAt(input.currentDelay).cold_starts_per_day +
-        own.cold_starts_per_day -
-        current.cold_starts_per_day,
-      marginDollars: margin === null ? null : (now * margin) / 100,
+      change: `Set a delay of its own for ${plural(ownDelays.length, "compute")} (standin whatif apply)`,
+      computeDollars: now - saves.value,
+      coldStartsPerDay: input.figuresAt(currentDelay).cold_starts_per_day + coldStartsPerDay,
+      startDollars: startsNow + saves.value - worth.value + tooMuch,
+      marginDollars: saves.margin95,
+      worthMarginDollars: worth.margin95,
     }),
   ];
 }
 
 function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   const { attribution, currentDelay, traffic, periodic, maxWaitP99Ms = Number.POSITIVE_INFINITY } = input;
+  const isNotKnown = "missing" in input.margins;
   if (attribution === undefined) return [];
   const intervals = new Map(periodic.map(({ source, everyMs }) => [source, everyMs]));
   const baseMs = traffic.month_base_days * DAY;
@@ -148,62 +173,69 @@ function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
         ({ source, saves_cost, without }) =>
           intervals.has(source) && saves_cost > 0 && without.wait_p99_ms <= maxWaitP99Ms,
       )
-      .map(({ source, saves_cost, more_cold_starts, margin_95 }) =>
-        proposal(input, bill, {
+      .map(({ source, saves_cost, more_cold_starts, margin_95 }) => {
+        const perStart = dollarsPerStart(input);
+        const margin = margin_95 === null || isNotKnown ? null : perMonth(margin_95.saves_cost, baseMs);
+        return proposal(input, bill, {
           kind: "source",
           change: `Drop ${source} (every ${spanText((intervals.get(source) ?? 0) / SECOND)}), or send it less often or elsewhere`,
           source,
           computeDollars: computeDollars(input, currentDelay) - perMonth(saves_cost, baseMs),
           coldStartsPerDay: current + more_cold_starts / traffic.days,
-          marginDollars: margin_95 === null ? null : perMonth(margin_95.saves_cost, baseMs),
-        }),
-      )
+          startDollars: startDollars(input, currentDelay) + perMonth(more_cold_starts, baseMs) * perStart,
+          marginDollars: margin,
+          // Cost and cold starts vary together; adding their margins is on the safe side.
+          worthMarginDollars:
+            margin === null || margin_95 === null
+              ? null
+              : margin + perMonth(margin_95.more_cold_starts, baseMs) * perStart,
+        });
+      })
   );
 }
 
 function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
-  const { plan, priceList, question, margins, currentDelay } = input;
+  const { plan, priceList, question } = input;
   if (question.price_list === null) return [];
   return PRICED_PLANS.filter((other) => other !== plan).flatMap((other) => {
-    const delay = bestSettable(input, other);
-    if (delay === undefined) return [];
     const ratio = priceList.perCuHour[other] / priceList.perCuHour[plan];
-    const marginOf = (of: DelayChoice) =>
-      "missing" in margins ? 0 : margins.figures(of).days.cost_dollars_per_month;
+    const delay = bestSettable(input, other, ratio);
+    if (delay === undefined) return [];
     return [
       proposal(input, bill, {
         kind: "plan",
         change: `Move to the plan ${other} with ${delay === "never" ? "autosuspend disabled" : `a delay of ${delayText(delay)}`}`,
         plan: other,
         delay_s: delay,
-        computeDollars: computeDollars(input, delay) * ratio,
-        coldStartsPerDay: input.figuresAt(delay).cold_starts_per_day,
-        // The figures of the same days vary together; adding their margins is on the safe side.
-        marginDollars:
-          "missing" in margins
-            ? null
-            : delay === currentDelay
-              ? Math.abs(1 - ratio) * marginOf(delay)
-              : ratio * marginOf(delay) + marginOf(currentDelay),
+        ...delayChange(input, delay, ratio),
       }),
     ];
   });
 }
 
 type Change = Pick<Proposal, "kind" | "change" | "delay_s" | "plan" | "source"> & {
-  /** A month's compute after the change. */
+  /** A month's compute after the change, and its cold starts at their worth. */
   readonly computeDollars: number;
+  readonly startDollars: number;
   readonly coldStartsPerDay: number;
   readonly marginDollars: number | null;
+  readonly worthMarginDollars: number | null;
 };
 
 function proposal(input: ProposalInput, bill: MonthlyBill, change: Change): Proposal {
-  const { computeDollars: dollars, coldStartsPerDay, marginDollars, ...named } = change;
+  const {
+    computeDollars: dollars,
+    startDollars: starts,
+    coldStartsPerDay,
+    marginDollars,
+    worthMarginDollars,
+    ...named
+  } = change;
   const saves = bill.dollars_per_month - monthlyBill(dollars, input.usage, input.priceList).dollars_per_month;
   const moreStarts = coldStartsPerDay - input.figuresAt(input.currentDelay).cold_starts_per_day;
-  const worth = saves - perMonth(moreStarts, DAY) * startDollars(input);
+  const worth = saves - (starts - startDollars(input, input.currentDelay));
   const noise = Math.max(
-    marginDollars ?? Number.POSITIVE_INFINITY,
+    NEXT_MONTH * (worthMarginDollars ?? Number.POSITIVE_INFINITY),
     MIN_SAVING_DOLLARS,
     MIN_SAVING_SHARE * bill.dollars_per_month,
   );
@@ -213,17 +245,28 @@ function proposal(input: ProposalInput, bill: MonthlyBill, change: Change): Prop
     margin_95: marginDollars,
     cold_starts_per_day: moreStarts,
     worth_dollars_per_month: worth,
+    worth_margin_95: worthMarginDollars,
     is_clear: worth > noise,
   });
 }
 
+/** A month's cold starts at their worth, at the current price. */
+function startDollars({ figuresAt, costs, traffic }: ProposalInput, delay: DelayChoice): number {
+  const { burden_s, active_s, cu_hours } = figuresAt(delay);
+  const cuHours =
+    typeof costs.cu === "number" ? ((burden_s - active_s) / HOUR_S) * costs.cu : burden_s / HOUR_S - cu_hours;
+  return perMonth(cuHours * costs.pricePerCuHour, traffic.month_base_days * DAY);
+}
+
 /** What avoiding one cold start is worth, at the current price. */
-function startDollars({ robust, costs }: ProposalInput): number {
+function dollarsPerStart({ robust, costs }: ProposalInput): number {
   const cu = typeof costs.cu === "number" ? costs.cu : 1;
-  return ((robust.worthS * SECOND) / HOUR) * cu * costs.pricePerCuHour;
+  return (robust.worthS / HOUR_S) * cu * costs.pricePerCuHour;
 }
 
 /** A month's compute. */
 export function computeDollars({ figuresAt, traffic }: ProposalInput, delay: DelayChoice): number {
   return perMonth(figuresAt(delay).cost, traffic.month_base_days * DAY);
 }
+
+const HOUR_S = 3_600;
