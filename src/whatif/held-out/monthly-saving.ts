@@ -8,7 +8,10 @@ export type SavingEstimate = { readonly value: number; readonly margin95: number
 /** What a change saves in a month, in dollars; negative if it costs more. */
 export type MonthlySaving = {
   readonly saves: SavingEstimate;
-  /** The saving less the additional cold starts at their worth. */
+  /**
+   * The saving less the additional cold starts at their worth. The interval is that of its share of the weighted cost: a busy
+   * month has a larger worth, but the same sign.
+   */
   readonly worth: SavingEstimate;
   /** Additional ones. */
   readonly coldStartsPerDay: number;
@@ -31,14 +34,15 @@ export function monthlySaving(
   );
   const at = (values: Float64Array, index: number) => values[index] as number;
   const saves = before.cost.map((cost, index) => cost - priceRatio * at(after.cost, index));
-  const worth = before.weighted.map(
-    (weighted, index) =>
-      dollarsPerMs * (weighted - at(after.weighted, index)) + (1 - priceRatio) * at(after.cost, index),
+  const weighted = before.weighted.map((value) => dollarsPerMs * value);
+  const worth = weighted.map(
+    (value, index) =>
+      value - dollarsPerMs * at(after.weighted, index) + (1 - priceRatio) * at(after.cost, index),
   );
-  const estimate = (values: Float64Array) => ({ value: at(values, 0), margin95: margins.margin(values) });
+  const share = worth.map((value, index) => (at(weighted, index) === 0 ? 0 : value / at(weighted, index)));
   return {
-    saves: estimate(saves),
-    worth: estimate(worth),
+    saves: { value: at(saves, 0), margin95: margins.margin(saves) },
+    worth: { value: at(worth, 0), margin95: margins.margin(share) * at(weighted, 0) },
     coldStartsPerDay: at(after.starts, 0) - at(before.starts, 0),
   };
 }

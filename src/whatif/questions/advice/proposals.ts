@@ -9,7 +9,13 @@ import {
 import { bestOf, type Objective } from "../../choice/decision.ts";
 import { type Costs, perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
-import { ALL_DELAYS, settableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
+import {
+  ALL_DELAYS,
+  isSettableDelay,
+  isWithin,
+  settableDelays,
+  settableWithin,
+} from "../../gap-curve/settable-delays.ts";
 import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
 import type { DayMargins, MarginChoice } from "../../held-out/margins.ts";
 import { monthlySaving } from "../../held-out/monthly-saving.ts";
@@ -34,9 +40,9 @@ export type Proposal = {
   readonly cold_starts_per_day: number;
   /** The saving less the additional cold starts at their worth. Proposals are ranked by it. */
   readonly worth_dollars_per_month: number;
-  /** Half the width of the 95 % interval of the worth, or null. */
+  /** Half the width of the 95 % interval of the worth, for as much traffic as in the record; or null. */
   readonly worth_margin_95: number | null;
-  /** Whether the worth is larger than the noise, also that of a month like the record. */
+  /** Whether the worth is larger than the noise. */
   readonly is_clear: boolean;
   readonly delay_s?: DelayChoice;
   readonly plan?: PricedPlan;
@@ -75,9 +81,6 @@ export type ProposalInput = {
 /** Below it, no change is worth its trouble. */
 const MIN_SAVING_DOLLARS = 0.5;
 const MIN_SAVING_SHARE = 0.01;
-/** The intervals are those of a mean. A month as long as the record differs from that mean as much as the record does. */
-const NEXT_MONTH = Math.SQRT2;
-
 /** Those with a worth above 0, the most worthwhile first. */
 export function proposalsFor(input: ProposalInput, bill: MonthlyBill): readonly Proposal[] {
   return [
@@ -199,9 +202,7 @@ function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   if (question.price_list === null) return [];
   return PRICED_PLANS.filter((other) => other !== plan).flatMap((other) => {
     const ratio = priceList.perCuHour[other] / priceList.perCuHour[plan];
-    const delay = bestSettable(input, other, ratio);
-    if (delay === undefined) return [];
-    return [
+    return delaysOnPlan(input, other, ratio).map((delay) =>
       proposal(input, bill, {
         kind: "plan",
         change: `Move to the plan ${other} with ${delay === "never" ? "autosuspend disabled" : `a delay of ${delayText(delay)}`}`,
@@ -209,8 +210,20 @@ function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
         delay_s: delay,
         ...delayChange(input, delay, ratio),
       }),
-    ];
+    );
   });
+}
+
+/** The best one, and the current one, which saves the difference of the prices on all days. */
+function delaysOnPlan(input: ProposalInput, plan: PricedPlan, priceRatio: number): readonly DelayChoice[] {
+  const { currentDelay, defaultDelayS, shortestWithinWait } = input;
+  const best = bestSettable(input, plan, priceRatio);
+  if (best === undefined) return [];
+  const isCurrentAllowed =
+    currentDelay !== "own" &&
+    isSettableDelay(settableDelays(plan, defaultDelayS), currentDelay) &&
+    isWithin({ shortest: shortestWithinWait ?? "never", longest: "never" }, currentDelay);
+  return isCurrentAllowed && best !== currentDelay ? [best, currentDelay] : [best];
 }
 
 type Change = Pick<Proposal, "kind" | "change" | "delay_s" | "plan" | "source"> & {
@@ -235,7 +248,7 @@ function proposal(input: ProposalInput, bill: MonthlyBill, change: Change): Prop
   const moreStarts = coldStartsPerDay - input.figuresAt(input.currentDelay).cold_starts_per_day;
   const worth = saves - (starts - startDollars(input, input.currentDelay));
   const noise = Math.max(
-    NEXT_MONTH * (worthMarginDollars ?? Number.POSITIVE_INFINITY),
+    worthMarginDollars ?? Number.POSITIVE_INFINITY,
     MIN_SAVING_DOLLARS,
     MIN_SAVING_SHARE * bill.dollars_per_month,
   );
