@@ -136,7 +136,7 @@ function isNotKnown({ advice }: RecordedAdvice): boolean {
   );
 }
 
-export function settingsAfter(
+function settingsAfter(
   { kind, delay_s, plan, source }: Proposal,
   { advised, advice }: RecordedAdvice,
 ): FleetSettings {
@@ -153,7 +153,7 @@ export function settingsAfter(
 }
 
 /** At the current price. */
-export function startDollars({ worthS, advised }: RecordedAdvice): StartDollars {
+function startDollars({ worthS, advised }: RecordedAdvice): StartDollars {
   return { dollarsPerStart: ((worthS * SECOND) / HOUR) * newestPriceList().perCuHour[advised.plan] };
 }
 

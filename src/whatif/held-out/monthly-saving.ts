@@ -3,7 +3,7 @@ import { type Costs, perMonth } from "../gap-curve/costs.ts";
 import type { DayMargins, MarginChoice } from "./margins.ts";
 
 /** `margin95`: half the width of the 95 % interval, on other days. */
-export type SavingEstimate = { readonly value: number; readonly margin95: number };
+type SavingEstimate = { readonly value: number; readonly margin95: number };
 
 /** What a change saves in a month, in dollars; negative if it costs more. */
 export type MonthlySaving = {
