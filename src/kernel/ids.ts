@@ -5,7 +5,6 @@ import type { Random } from "./random-port.ts";
 export const ID_PATTERN = /^[a-z0-9-]{1,60}$/;
 export const ID_RULE = "must be 1 to 60 of a-z, 0-9 and -";
 
-/** S: the real shapes are `spring-example-302709`, `br-wispy-meadow-118737`, `ep-silent-smoke-806639`; eight digits leave room. */
 export type NamedKind = "project" | "branch" | "endpoint" | "snapshot";
 
 const PREFIX: Readonly<Record<NamedKind, string>> = {
@@ -15,18 +14,45 @@ const PREFIX: Readonly<Record<NamedKind, string>> = {
   snapshot: "snap-",
 };
 
-/** The id of the `number`-th object of a kind. Skips ids in use, because callers can choose ids as well. */
+/**
+ * The id of the `number`-th object of a kind. Skips ids in use, because callers can choose ids as well.
+ *
+ * D: since 2024, `br-spring-rice-a5g82f1f` and `ep-dawn-king-a527wlyu`: the last part begins with the two
+ * characters of the region (`regionCode`). A project has eight digits, of which the first may be 0. Without a
+ * `regionCode`, ids have eight digits that do not begin with 0, as in worlds of releases up to 0.4. So have those
+ * of snapshots (A).
+ */
 export function drawId(
   random: Random,
   kind: NamedKind,
   number: number,
   isTaken: (id: string) => boolean,
+  regionCode?: string,
 ): string {
   const stream = random.stream(`${kind}-id`, number);
+  const drawLastPart = LAST_PART[regionCode === undefined ? "snapshot" : kind];
   for (;;) {
-    const id = `${PREFIX[kind]}${pickWord(ADJECTIVES, stream)}-${pickWord(NOUNS, stream)}-${10_000_000 + (stream() % 90_000_000)}`;
+    const words = `${PREFIX[kind]}${pickWord(ADJECTIVES, stream)}-${pickWord(NOUNS, stream)}`;
+    const id = `${words}-${drawLastPart(stream, regionCode ?? "")}`;
     if (!isTaken(id)) return id;
   }
+}
+
+type DrawLastPart = (stream: () => number, regionCode: string) => string;
+
+const drawRegional: DrawLastPart = (stream, regionCode) =>
+  `${regionCode}${drawCharacters(stream)}${drawCharacters(stream)}`;
+
+const LAST_PART: Readonly<Record<NamedKind, DrawLastPart>> = {
+  project: (stream) => String(stream() % 100_000_000).padStart(8, "0"),
+  branch: drawRegional,
+  endpoint: drawRegional,
+  snapshot: (stream) => String(10_000_000 + (stream() % 90_000_000)),
+};
+
+/** Three of a-z and 0-9. */
+function drawCharacters(stream: () => number): string {
+  return (stream() % 36 ** 3).toString(36).padStart(3, "0");
 }
 
 /** A version 4 UUID drawn from a named stream. */

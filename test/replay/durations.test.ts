@@ -1,32 +1,13 @@
-import { copyFileSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { journalOf } from "../support/double/call-log.ts";
 import { createDouble, createProject, type Double } from "../support/double/double.ts";
-import { openStorageDouble } from "../support/double/storage-double.ts";
-import { temporaryDirectory } from "../support/process/process.ts";
-
-const FIXTURE = join(import.meta.dirname, "fixtures/0.4.0/world.sqlite");
-const AS_IT_IS = { apiKey: undefined, seed: undefined, startAt: undefined, clock: undefined };
+import { openReleaseWorld } from "../support/double/release-world.ts";
 
 const settingsOf = async (double: Double) => (await double.sim("GET", "/state")).body.world;
 const changesOfDurations = async (double: Double) =>
   (await journalOf(double)).filter(
     ({ type, changes }) => type === "WorldConfigured" && changes.durations !== undefined,
   );
-
-async function openFixture(durations: "constant" | "varied" | undefined) {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
-  mkdirSync(`${path}/worlds`);
-  copyFileSync(FIXTURE, `${path}/worlds/default.sqlite`);
-  const stored = await openStorageDouble(path, { ...AS_IT_IS, operations: "timed", durations });
-  onTestFinished(stored.end);
-  const double = stored.double();
-  await double.sim("PUT", "/clock", { mode: "manual" });
-  const { key } = (await double.sim("POST", "/api_keys", { key_name: "mine" })).body;
-  return { stored, double, key };
-}
 
 /** How long each operation of a new project takes. */
 async function durationsOfNewProject(double: Double, key?: string): Promise<number[]> {
@@ -40,7 +21,7 @@ async function durationsOfNewProject(double: Double, key?: string): Promise<numb
 test.each([undefined, "constant"] as const)(
   "a world of release 0.4.0 keeps constant durations when it is opened with durations %s",
   async (durations) => {
-    const { stored, double, key } = await openFixture(durations);
+    const { stored, double, key } = await openReleaseWorld("0.4.0", durations);
     expect(await settingsOf(double)).not.toHaveProperty("durations");
     expect(await changesOfDurations(double)).toEqual([]);
     expect(await durationsOfNewProject(double, key)).toEqual([1_000, 3_000]);
@@ -49,7 +30,7 @@ test.each([undefined, "constant"] as const)(
 );
 
 test("a world of release 0.4.0 has varied durations from the start on that says so", async () => {
-  const { stored, double, key } = await openFixture("varied");
+  const { stored, double, key } = await openReleaseWorld("0.4.0", "varied");
   expect(await settingsOf(double)).toMatchObject({ durations: "varied" });
   expect(await changesOfDurations(double)).toHaveLength(1);
   const [timeline, start] = await durationsOfNewProject(double, key);

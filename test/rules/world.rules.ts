@@ -2,10 +2,15 @@ import { test } from "vitest";
 import { createShop, SETTINGS, worldWithProject } from "../support/rules/rule-worlds.ts";
 import { given } from "../support/rules/rules.ts";
 
-test("a new world records its settings, tracks usage by the hour and scales by load averages", () => {
+test("a new world records its settings, tracks usage by the hour, scales by load averages and has regional ids", () => {
   given()
     .when({ type: "CreateWorld", settings: SETTINGS })
-    .then([{ type: "WorldCreated", world: { ...SETTINGS, hourlyUsage: true, loadAverage: true } }]);
+    .then([
+      {
+        type: "WorldCreated",
+        world: { ...SETTINGS, hourlyUsage: true, loadAverage: true, regionalIds: true },
+      },
+    ]);
 });
 
 test("configuring a world records the changes alone", () => {

@@ -52,9 +52,9 @@ compute starts.
 Exit status: 0 served, waits or scheduled, 1 rejected by the compute, 2 usage error.
 
 Examples:
-  $ standin activity ep-silent-smoke-80663912
-  $ standin activity ep-silent-smoke-80663912 --duration 30s --source nightly-job
-  $ standin activity ep-silent-smoke-80663912 --at 2026-01-31T08:00:00Z --json`,
+  $ standin activity ep-dawn-king-a527wlyu
+  $ standin activity ep-dawn-king-a527wlyu --duration 30s --source nightly-job
+  $ standin activity ep-dawn-king-a527wlyu --at 2026-01-31T08:00:00Z --json`,
     )
     .action(async (endpoint: string, options: ActivityOptions) => {
       const { kind, duration, at, queries, connection, source } = options;

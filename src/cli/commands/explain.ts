@@ -21,8 +21,8 @@ export function explainCommand(): Command {
 To find out why a request was answered with 423, pass its time to --at.
 
 Examples:
-  $ standin explain ep-silent-smoke-80663912
-  $ standin explain ep-silent-smoke-80663912 --at 2026-01-31T14:03:05Z
+  $ standin explain ep-dawn-king-a527wlyu
+  $ standin explain ep-dawn-king-a527wlyu --at 2026-01-31T14:03:05Z
   $ standin explain 22acbb37-209b-4b90-a39c-8460090e1329 --json`,
     )
     .action(async (id: string, { at, ...options }: ExplainOptions) => {

@@ -48,7 +48,7 @@ interrupted by Ctrl-C.
 
 Examples:
   $ standin wait
-  $ standin wait --endpoint ep-silent-smoke-80663912 --state idle --timeout 10m`,
+  $ standin wait --endpoint ep-dawn-king-a527wlyu --state idle --timeout 10m`,
     )
     .action(async (options: WaitOptions) => {
       const condition = waitCondition(options);

@@ -80,7 +80,7 @@ const label = text(256);
 
 const endpointId = z
   .string()
-  .regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912");
+  .regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-dawn-king-a527wlyu");
 const load = z.number().min(0).max(1_000_000);
 const blocks = z.strictObject({
   hits: count.default(0),

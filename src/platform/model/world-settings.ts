@@ -29,6 +29,11 @@ export type WorldSettings = {
    * enables it; see `load-readings.ts` for their rule.
    */
   readonly loadAverage?: true;
+  /**
+   * Ids of branches and computes end in characters that begin with those of their region. Absent in worlds of
+   * releases up to 0.4, whose ids end in digits for as long as they exist.
+   */
+  readonly regionalIds?: true;
   /** The initial time of its clock. */
   readonly startAt: SimTime;
 };

@@ -35,9 +35,11 @@ import { transferDeciders } from "./project/transfer.ts";
 import { vpcEndpointDeciders } from "./project/vpc-endpoint.ts";
 import { decideQuota } from "./usage/quota.ts";
 
+const RULES_OF_NEW_WORLDS = { hourlyUsage: true, loadAverage: true, regionalIds: true } as const;
+
 const worldDeciders = {
   CreateWorld: (_world, { settings }, { now: at }) =>
-    accept([{ type: "WorldCreated", at, world: { ...settings, hourlyUsage: true, loadAverage: true } }]),
+    accept([{ type: "WorldCreated", at, world: { ...settings, ...RULES_OF_NEW_WORLDS } }]),
   ConfigureWorld: (_world, { settings }, { now: at }) =>
     accept([{ type: "WorldConfigured", at, changes: settings }]),
   ResetWorld: (_world, _command, { now: at }) => accept([{ type: "WorldReset", at }]),

@@ -1,5 +1,6 @@
 import type { OrderedRows } from "../../kernel/index-rows.ts";
 import { accept, type Result, refuse } from "../catalog/refusal-codes.ts";
+import { regionWithId } from "../catalog/regions.ts";
 import type { Account } from "../model/account.ts";
 import type { Branch } from "../model/branch.ts";
 import type { Database } from "../model/branch-content.ts";
@@ -119,4 +120,9 @@ export function findAccount(world: World, accountId: string): Result<Account> {
 export function findBranchFor(world: World, { accountId, projectId, branchId }: BranchRef): Result<Branch> {
   const project = findProject(world, accountId, projectId);
   return project.ok ? findBranch(world, project.value, branchId) : project;
+}
+
+/** For `drawId`. Undefined in a world whose ids end in digits. */
+export function idCodeOf(world: World, regionId: string): string | undefined {
+  return world.settings.regionalIds === true ? regionWithId(regionId)?.idCode : undefined;
 }

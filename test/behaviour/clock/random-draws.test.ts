@@ -89,12 +89,15 @@ test("durations are fixed, uniform between two bounds, or log-normal around a me
   expect(around.every((ms) => Number.isInteger(ms) && ms >= 0)).toBe(true);
 });
 
-test("ids are words with a number and the prefix of their kind", () => {
+test("ids are words with a number or characters, and the prefix of their kind", () => {
   const chance = randomFrom(1);
   const free = () => false;
   expect(drawId(chance, "project", 1, free)).toMatch(/^[a-z]+-[a-z]+-[1-9]\d{7}$/);
   expect(drawId(chance, "branch", 1, free)).toMatch(/^br-[a-z]+-[a-z]+-[1-9]\d{7}$/);
   expect(drawId(chance, "endpoint", 1, free)).toMatch(/^ep-[a-z]+-[a-z]+-[1-9]\d{7}$/);
+  expect(drawId(chance, "project", 1, free, "a5")).toMatch(/^[a-z]+-[a-z]+-\d{8}$/);
+  expect(drawId(chance, "branch", 1, free, "a5")).toMatch(/^br-[a-z]+-[a-z]+-a5[a-z0-9]{6}$/);
+  expect(drawId(chance, "endpoint", 1, free, "a8")).toMatch(/^ep-[a-z]+-[a-z]+-a8[a-z0-9]{6}$/);
   for (const word of [...ADJECTIVES, ...NOUNS]) expect(word).toMatch(/^[a-z]+$/);
 });
 

@@ -19,7 +19,7 @@ test("a new compute is init with pending_state active, and its start_compute ope
   const { status, body } = await create(double, projectId, { branch_id: branchId, type: "read_write" });
   expect(status).toBe(201);
   expect(body.endpoint).toEqual({
-    id: expect.stringMatching(/^ep-[a-z]+-[a-z]+-\d{8}$/),
+    id: expect.stringMatching(/^ep-[a-z]+-[a-z]+-a5[a-z0-9]{6}$/),
     host: expect.any(String),
     project_id: projectId,
     branch_id: branchId,

@@ -26,7 +26,7 @@ describe.each(CLIS)("%s", (cli) => {
       ...at,
     );
     expect(branch).toMatchObject({
-      id: expect.stringMatching(/^br-[a-z]+-[a-z]+-\d+$/),
+      id: expect.stringMatching(/^br-[a-z]+-[a-z]+-a5[a-z0-9]{6}$/),
       name: "dev",
       parent_id: main.id,
       default: false,

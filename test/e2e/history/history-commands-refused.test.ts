@@ -89,13 +89,13 @@ test.each([
   ],
   [["explain", "ep-nobody-knows-12345678"], 1, /^standin: endpoint "ep-nobody-knows-12345678" not found$/m],
   [["explain", "nonsense"], 1, /^standin: operation "nonsense" not found$/m],
-  [["explain", "ep-empty-bonus-33147100", "--at", "14"], 1, /^standin: .*history ends at event 13/],
+  [["explain", "ep-empty-bonus-a59b0y9h", "--at", "14"], 1, /^standin: .*history ends at event 13/],
   [
-    ["explain", "ep-empty-bonus-33147100", "--at", "1"],
+    ["explain", "ep-empty-bonus-a59b0y9h", "--at", "1"],
     1,
-    /^standin: endpoint "ep-empty-bonus-33147100" not found$/m,
+    /^standin: endpoint "ep-empty-bonus-a59b0y9h" not found$/m,
   ],
-  [["explain", "ep-empty-bonus-33147100", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
+  [["explain", "ep-empty-bonus-a59b0y9h", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
   [["compact", "--keep", "30d", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
   [["keys", "create", "ci", "--world", "nowhere"], 1, /^standin: there is no world "nowhere"/],
 ] as const)(

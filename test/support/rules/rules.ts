@@ -204,7 +204,8 @@ class Scene {
   }
 }
 
-const DRAWN_ID = /^((br-|ep-|snap-)?[a-z]+-[a-z]+-\d{8}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const DRAWN_ID =
+  /^((br-|ep-)[a-z]+-[a-z]+-[a-z0-9]{8}|(snap-)?[a-z]+-[a-z]+-\d{8}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 function isSteps(step: Step): step is readonly Step[] {
   return Array.isArray(step);

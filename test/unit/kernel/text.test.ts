@@ -207,6 +207,20 @@ test.each([
   expect(drawId(drawing(90_000_000), kind, 1, () => false)).toMatch(/-10000000$/);
 });
 
+test.each([
+  ["project", 0, /^[a-z]+-[a-z]+-00000000$/],
+  ["project", 4_969_948, /^[a-z]+-[a-z]+-04969948$/],
+  ["project", 99_999_999, /^[a-z]+-[a-z]+-99999999$/],
+  ["branch", 0, /^br-[a-z]+-[a-z]+-a5000000$/],
+  ["branch", 46_655, /^br-[a-z]+-[a-z]+-a5zzzzzz$/],
+  ["endpoint", 46_656, /^ep-[a-z]+-[a-z]+-a5000000$/],
+  ["snapshot", 0, /^snap-[a-z]+-[a-z]+-10000000$/],
+] as const)("the id of a %s in a region, drawn from %i, has its form", (kind, drawn, pattern) => {
+  const id = drawId(drawing(drawn), kind, 1, () => false, "a5");
+  expect(id).toMatch(pattern);
+  expect(id).toMatch(ID_PATTERN);
+});
+
 test("an id in use is drawn again, from the same stream", () => {
   const streams: string[] = [];
   const random: Random = {

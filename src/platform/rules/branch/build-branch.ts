@@ -5,6 +5,7 @@ import type { Branch } from "../../model/branch.ts";
 import type { BranchContent, Database } from "../../model/branch-content.ts";
 import type { Context } from "../../model/context.ts";
 import type { Project } from "../../model/project.ts";
+import { idCodeOf } from "../../world/lookup.ts";
 import { nextNumber, type World } from "../../world/world.ts";
 import { checkDatabaseName } from "./database.ts";
 import { checkRoleName, newSecretId } from "./role.ts";
@@ -23,7 +24,7 @@ export function buildDefaultBranch(
   },
   { now, random }: Context,
 ): Result<Branch> {
-  const id = resolveBranchId(world, input.id, random);
+  const id = resolveBranchId(world, project, input.id, random);
   if (!id.ok) return id;
   const databaseName = input.databaseName ?? DEFAULT_DATABASE_NAME;
   const ownerName = input.roleName ?? `${databaseName}_owner`;
@@ -90,13 +91,16 @@ export function originalId({ id, copiedFrom }: Database): number {
 
 export function resolveBranchId(
   world: World,
+  { regionId }: Project,
   requestedId: string | undefined,
   random: Context["random"],
 ): Result<string> {
   const isTaken = (id: string) => world.branches.get(id) !== undefined;
   if (requestedId !== undefined && isTaken(requestedId))
     return refuse("ID_EXISTS", `a branch with id "${requestedId}" exists already`);
-  return accept(requestedId ?? drawId(random, "branch", nextNumber(world, "branch"), isTaken));
+  return accept(
+    requestedId ?? drawId(random, "branch", nextNumber(world, "branch"), isTaken, idCodeOf(world, regionId)),
+  );
 }
 
 const DEFAULT_DATABASE_NAME = "neondb";

@@ -63,7 +63,7 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   if (!point.ok) return point;
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
-  const id = resolveBranchId(world, command.id, random);
+  const id = resolveBranchId(world, project.value, command.id, random);
   if (!id.ok) return id;
   const name = command.name ?? id.value;
   const nameCheck = checkBranchName(world, project.value.id, name, undefined);

@@ -79,7 +79,7 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
     if (!nameCheck.ok) return nameCheck;
     const limitCheck = checkBranchLimit(world, account.value, project.id);
     if (!limitCheck.ok) return limitCheck;
-    const id = resolveBranchId(world, undefined, random);
+    const id = resolveBranchId(world, project, undefined, random);
     if (!id.ok) return id;
     preserved = buildPreservedBranch(world, project, branch, { id: id.value, name }, now);
   }

@@ -62,7 +62,7 @@ function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: 
   if (!target.ok && (command.finalize || command.targetBranchId !== undefined)) return target;
   const limitCheck = checkBranchLimit(world, account.value, project.value.id);
   if (!limitCheck.ok) return limitCheck;
-  const id = resolveBranchId(world, undefined, random);
+  const id = resolveBranchId(world, project.value, undefined, random);
   if (!id.ok) return id;
   const name = command.name ?? id.value;
   const nameCheck = checkBranchName(world, project.value.id, name, undefined);

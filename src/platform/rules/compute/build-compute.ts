@@ -9,7 +9,7 @@ import { newSettings } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";
 import type { OperationRequest } from "../../model/operation.ts";
 import type { DefaultEndpointSettings, Project } from "../../model/project.ts";
-import { computesOf } from "../../world/lookup.ts";
+import { computesOf, idCodeOf } from "../../world/lookup.ts";
 import { nextNumber, type World } from "../../world/world.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
 import { reachedQuota } from "../usage/quota.ts";
@@ -68,7 +68,7 @@ export function buildCompute(
   const own = newSettings(options, { provisioner: project.provisioner });
   const number = nextNumber(world, "endpoint", ahead);
   return accept({
-    id: input.id ?? drawId(random, "endpoint", number, isTaken),
+    id: input.id ?? drawId(random, "endpoint", number, isTaken, idCodeOf(world, project.regionId)),
     number,
     projectId: project.id,
     branchId: input.branchId,

@@ -2,7 +2,7 @@ import type { Compute } from "../../model/compute.ts";
 import type { World } from "../../world/world.ts";
 
 /**
- * S: `ep-silent-smoke-806639.us-east-2.aws.neon.tech`. Ours end in a name that only resolves locally (RFC
+ * S: `ep-dawn-king-a527wlyu.us-east-2.aws.neon.tech`. Ours end in a name that only resolves locally (RFC
  * 6761).
  */
 export const HOST_DOMAIN = "standin.localhost";

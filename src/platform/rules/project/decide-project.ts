@@ -5,7 +5,7 @@ import { checkPgSettings } from "../../catalog/pg-settings.ts";
 import type { Plan } from "../../catalog/plan.ts";
 import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
-import { REGIONS } from "../../catalog/regions.ts";
+import { REGIONS, regionWithId } from "../../catalog/regions.ts";
 import { resolveSizeRange } from "../../catalog/sizes.ts";
 import { type Account, planOf } from "../../model/account.ts";
 import { COMPUTE_SETTINGS } from "../../model/compute.ts";
@@ -22,7 +22,7 @@ import type {
   UpdateProject,
 } from "../../model/project.ts";
 import type { Deciders } from "../../world/handlers.ts";
-import { findAccount, findProject } from "../../world/lookup.ts";
+import { findAccount, findProject, idCodeOf } from "../../world/lookup.ts";
 import { nextNumber, type World } from "../../world/world.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
 import { buildDefaultBranch } from "../branch/build-branch.ts";
@@ -93,7 +93,7 @@ function buildProject(
   { now, random, profile }: Context,
 ): Result<Project> {
   const regionId = command.regionId ?? DEFAULT_REGION;
-  if (!REGIONS.some((region) => region.id === regionId)) {
+  if (regionWithId(regionId) === undefined) {
     return refuse(
       "REGION_NOT_SUPPORTED",
       `region_id: "${regionId}" is not a region; available are ${REGIONS.map((region) => region.id).join(", ")}`,
@@ -117,7 +117,7 @@ function buildProject(
   const isTaken = (id: string) => world.projects.get(id) !== undefined;
   if (command.id !== undefined && isTaken(command.id))
     return refuse("ID_EXISTS", `a project with id "${command.id}" exists already`);
-  const id = command.id ?? drawId(random, "project", number, isTaken);
+  const id = command.id ?? drawId(random, "project", number, isTaken, idCodeOf(world, regionId));
   return accept({
     id,
     number,

@@ -1,5 +1,5 @@
 import { accept, type Refusal, type Result, refuse } from "../../catalog/refusal-codes.ts";
-import { REGIONS, type Region } from "../../catalog/regions.ts";
+import { type Region, regionWithId } from "../../catalog/regions.ts";
 import type { Account } from "../../model/account.ts";
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
@@ -160,7 +160,7 @@ export function findVpcEndpoint(
 }
 
 export function findRegion(regionId: string): Result<Region> {
-  const region = REGIONS.find(({ id }) => id === regionId);
+  const region = regionWithId(regionId);
   return region === undefined ? refuse("REGION_NOT_FOUND", `region "${regionId}" not found`) : accept(region);
 }
 
