@@ -3,7 +3,6 @@ import { timestamp } from "../../http/timestamps.ts";
 import { monthStart, nextMonthStart } from "../../kernel/calendar.ts";
 import { uuidOf } from "../../kernel/ids.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import { type Account, planOf } from "../../platform/model/account.ts";
 import { addTotals, ZERO_USAGE } from "../../platform/model/usage-totals.ts";
 import type { Timeframe } from "../../platform/rules/usage/consumption.ts";
 import { OPTIONAL_METRICS, PROJECT_METRICS } from "./consumption-metrics.ts";
@@ -12,7 +11,7 @@ import { OPTIONAL_METRICS, PROJECT_METRICS } from "./consumption-metrics.ts";
  * S: consumption by billing period. A: a period is a calendar month in UTC. The current period has no end.
  */
 export function billingPeriods<F extends { readonly start: SimTime }, T>(
-  account: Account,
+  plan: string,
   consumerId: string,
   frames: readonly F[],
   now: SimTime,
@@ -27,7 +26,7 @@ export function billingPeriods<F extends { readonly start: SimTime }, T>(
   }
   return [...byMonth].map(([start, consumption]) => ({
     period_id: uuidOf(`${consumerId}/${start}`),
-    period_plan: planOf(account).subscriptionType,
+    period_plan: plan,
     period_start: timestamp(start),
     ...(nextMonthStart(start) > now ? {} : { period_end: timestamp(nextMonthStart(start)) }),
     consumption,

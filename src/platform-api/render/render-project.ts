@@ -13,6 +13,7 @@ import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
 import { usageAt } from "../../platform/rules/usage/meter.ts";
 import { hasQuota } from "../../platform/rules/usage/quota.ts";
 import type { World } from "../../platform/world/world.ts";
+import { subscriptionTypeOf } from "./render-account.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 import { lastActive } from "./render-endpoint.ts";
 
@@ -21,7 +22,6 @@ const MB = 1024 ** 2;
 
 export function renderProject(world: World, project: Project, now: SimTime) {
   const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
-  const account = world.accounts.get(project.accountId);
   const monthUsage = usageThisMonth(
     world,
     project.id,
@@ -41,6 +41,14 @@ export function renderProject(world: World, project: Project, now: SimTime) {
     consumption_period_start: timestamp(monthStart(now)),
     consumption_period_end: timestamp(nextMonthStart(now)),
     quota_reset_at: hasQuota(project) ? timestamp(nextMonthStart(now)) : undefined,
+  } satisfies AllowUndefined<public_.Project>;
+}
+
+/** D: only the answer to a request for one project has its owner. */
+export function renderProjectWithOwner(world: World, project: Project, now: SimTime) {
+  const account = world.accounts.get(project.accountId);
+  return {
+    ...renderProject(world, project, now),
     owner: account === undefined ? undefined : renderOwner(world, account),
   } satisfies AllowUndefined<public_.Project>;
 }
@@ -107,6 +115,6 @@ function renderOwner(world: World, account: Account) {
     email: account.email,
     name: account.name,
     branches_limit: effectiveLimits(world, planOf(account)).branches,
-    subscription_type: planOf(account).subscriptionType as public_.BillingSubscriptionType,
+    subscription_type: subscriptionTypeOf(world, account),
   } satisfies public_.ProjectOwnerData;
 }

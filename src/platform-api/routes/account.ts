@@ -7,7 +7,13 @@ import { effectiveLimits } from "../../platform/rules/account/account-limits.ts"
 import { organizationsOf } from "../../platform/rules/account/organization.ts";
 import { profileOfWorld } from "../../platform/world/world.ts";
 import { type ApiRoute, route } from "../http/route.ts";
-import { renderOrganization, renderRegion } from "../render/render-account.ts";
+import {
+  renderAuthAccount,
+  renderBillingAccount,
+  renderOrganization,
+  renderRegion,
+  subscriptionTypeOf,
+} from "../render/render-account.ts";
 
 /** S: the caller, its organizations, and the regions. */
 export function accountRoutes(): readonly ApiRoute[] {
@@ -19,7 +25,8 @@ const getCurrentUserInfo = route("GET /users/me", { permission: "person" }, ({ a
   const limits = effectiveLimits(transaction.world, plan);
   return {
     active_seconds_limit: 0,
-    auth_accounts: [],
+    billing_account: renderBillingAccount(transaction.world, account, transaction.now),
+    auth_accounts: [renderAuthAccount(account)],
     email: account.email,
     id: account.id,
     image: "",
@@ -29,7 +36,7 @@ const getCurrentUserInfo = route("GET /users/me", { permission: "person" }, ({ a
     projects_limit: limits.projects,
     branches_limit: limits.branches,
     max_autoscaling_limit: plan.onlySizeCu ?? profileOfWorld(transaction.world).sizes.autoscaled.at(-1) ?? 0,
-    plan: plan.subscriptionType,
+    plan: subscriptionTypeOf(transaction.world, account),
   } satisfies CurrentUserInfoResponse;
 });
 
@@ -39,7 +46,7 @@ const getCurrentUserOrganizations = route(
   {},
   ({ principal: { account, scope }, transaction }) => ({
     organizations: (scope === undefined ? organizationsOf(transaction.world, account) : [account]).map(
-      renderOrganization,
+      (owner) => renderOrganization(transaction.world, owner),
     ),
   }),
 );
@@ -47,7 +54,7 @@ const getCurrentUserOrganizations = route(
 const getOrganization = route(
   "GET /organizations/:org_id",
   { params: z.object({ org_id: id }), permission: "view" },
-  ({ account }) => renderOrganization(account),
+  ({ account, transaction }) => renderOrganization(transaction.world, account),
 );
 
 const getActiveRegions = route("GET /regions", { query: z.object({ org_id: id.optional() }) }, () => ({

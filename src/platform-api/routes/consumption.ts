@@ -21,6 +21,7 @@ import {
 import { consumptionWindow, PlanChangeCache } from "../http/consumption-window.ts";
 import { encodeCursor } from "../http/paging.ts";
 import { type ApiRoute, route } from "../http/route.ts";
+import { subscriptionTypeOf } from "../render/render-account.ts";
 import { billingPeriods, renderFrame, renderV1Frame, sumByStart } from "../render/render-consumption.ts";
 
 // S, unless a comment says otherwise. Compute usage is metered to the millisecond. There is no data and no
@@ -53,7 +54,7 @@ const getConsumptionHistoryPerProject = (planChanges: PlanChangeCache) =>
         projects: page.map((project) => ({
           project_id: project.id,
           periods: billingPeriods(
-            account,
+            subscriptionTypeOf(world, account),
             project.id,
             timeframesOf(world, project, projectComputes(world, project.id), window, now),
             now,
@@ -78,8 +79,12 @@ const getConsumptionHistoryPerAccount = (planChanges: PlanChangeCache) =>
       );
       const optionalMetrics = requestedMetrics(query);
       return {
-        periods: billingPeriods(account, account.id, sumByStart(byProject), now, (frame) =>
-          renderV1Frame(frame, optionalMetrics),
+        periods: billingPeriods(
+          subscriptionTypeOf(world, account),
+          account.id,
+          sumByStart(byProject),
+          now,
+          (frame) => renderV1Frame(frame, optionalMetrics),
         ),
       };
     },
@@ -103,7 +108,9 @@ const getConsumptionHistoryPerProjectV2 = (planChanges: PlanChangeCache) =>
           const frames = timeframesOf(world, project, projectComputes(world, project.id), window, now);
           return {
             project_id: project.id,
-            periods: billingPeriods(account, project.id, frames, now, (frame) => renderFrame(frame, metrics)),
+            periods: billingPeriods(subscriptionTypeOf(world, account), project.id, frames, now, (frame) =>
+              renderFrame(frame, metrics),
+            ),
           };
         }),
         ...(last === undefined
@@ -135,8 +142,12 @@ const getConsumptionHistoryPerBranchV2 = (planChanges: PlanChangeCache) =>
       return {
         branches: page.map((branch) => {
           const frames = timeframesOf(world, branch, computesOnBranch(world, branch.id), window, now);
-          const periods = billingPeriods(account, branch.projectId, frames, now, (frame) =>
-            renderFrame(frame, metrics),
+          const periods = billingPeriods(
+            subscriptionTypeOf(world, account),
+            branch.projectId,
+            frames,
+            now,
+            (frame) => renderFrame(frame, metrics),
           );
           return { project_id: branch.projectId, branch_id: branch.id, periods };
         }),

@@ -23,7 +23,7 @@ import { renderBranch, renderDatabase, renderRole } from "../render/render-branc
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderProjectLimits } from "../render/render-limits.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
-import { renderProject, renderProjectListItem } from "../render/render-project.ts";
+import { renderProject, renderProjectListItem, renderProjectWithOwner } from "../render/render-project.ts";
 
 const MAX_PAGE = 400; // S
 const DEFAULT_PAGE = 10; // S
@@ -153,7 +153,7 @@ const getProject = route(
   { params: projectParams },
   ({ account, params, transaction }) => {
     const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-    return { project: renderProject(transaction.world, project, transaction.now) };
+    return { project: renderProjectWithOwner(transaction.world, project, transaction.now) };
   },
 );
 

@@ -13,8 +13,6 @@ export type Plan = {
   readonly autosuspendSetting: boolean;
   /** S: only paid plans have a consumption history. */
   readonly consumptionHistory: boolean;
-  /** S: its name in the public document. */
-  readonly subscriptionType: string;
   readonly projectsLimit: number;
   /** Per project. */
   readonly branchesLimit: number;
@@ -41,7 +39,6 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     readReplicas: true,
     autosuspendSetting: true,
     consumptionHistory: true,
-    subscriptionType: "launch_v3",
     projectsLimit: 100_000, // A: the platform raises it on request
     branchesLimit: 5_000, // D
     endpointsLimit: 10_000, // A
@@ -54,7 +51,6 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     readReplicas: false,
     autosuspendSetting: false,
     consumptionHistory: false,
-    subscriptionType: "free_v3",
     projectsLimit: 100, // D
     branchesLimit: 10, // D
     endpointsLimit: 20, // D

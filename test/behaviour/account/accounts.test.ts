@@ -91,17 +91,55 @@ test("an account shows its user and the limits of its plan", async () => {
     id: other.accountId,
     name: "other",
     email: "other@standin.example",
-    plan: "launch_v3",
+    plan: "launch",
     branches_limit: 5_000,
     max_autoscaling_limit: 10,
   });
   const free = await createAccount(double, { plan: "free" });
   expect((await double.api("GET", "/users/me", undefined, free.key)).body).toMatchObject({
-    plan: "free_v3",
+    plan: "free_v2",
     projects_limit: 100,
     branches_limit: 10,
     max_autoscaling_limit: 0.25,
   });
+});
+
+test.each([
+  ["2024", "launch", "free_v2"],
+  ["2026", "launch_v3", "free_v3"],
+] as const)("plans have their names of profile %s", async (profile, paid, free) => {
+  const double = await createDouble({ profile });
+  for (const [plan, name] of [
+    ["paid", paid],
+    ["free", free],
+  ] as const) {
+    const { key, accountId } = await createAccount(double, { plan });
+    const { body: me } = await double.api("GET", "/users/me", undefined, key);
+    expect(me).toMatchObject({
+      plan: name,
+      billing_account: { subscription_type: name, email: me.email, quota_reset_at_last: expect.any(String) },
+      auth_accounts: [{ email: me.email, login: me.email, provider: "keycloak" }],
+    });
+    expect(me.id).toBe(accountId);
+  }
+});
+
+test("only the answer to a request for one project has its owner", async () => {
+  const double = await createDouble();
+  const created = await double.api("POST", "/projects", { project: { name: "shop" } });
+  const path = `/projects/${created.body.project.id}`;
+  const read = await double.api("GET", path);
+  expect(read.body.project.owner).toMatchObject({ branches_limit: 5_000, subscription_type: "launch" });
+  const others = [
+    created.body.project,
+    (await double.api("GET", "/projects")).body.projects[0],
+    (await double.api("PATCH", path, { project: { name: "shop-2" } })).body.project,
+    (await double.api("DELETE", path)).body.project,
+  ];
+  for (const project of others) {
+    expect(project.owner_id).toBe(read.body.project.owner_id);
+    expect(project).not.toHaveProperty("owner");
+  }
 });
 
 test("an account has one organization and does not see others", async () => {

@@ -92,9 +92,9 @@ test("paid plans allow larger sizes, autoscaling, read replicas and a chosen del
 test("accounts created without a plan get the plan of the world", async () => {
   const double = await createDouble({ plan: "free" });
   const me = async (key?: string) => (await double.api("GET", "/users/me", undefined, key)).body.plan;
-  expect(await me()).toBe("free_v3");
-  expect(await me((await createAccount(double)).key)).toBe("free_v3");
-  expect(await me((await createAccount(double, { plan: "paid" })).key)).toBe("launch_v3");
+  expect(await me()).toBe("free_v2");
+  expect(await me((await createAccount(double)).key)).toBe("free_v2");
+  expect(await me((await createAccount(double, { plan: "paid" })).key)).toBe("launch");
 });
 
 test("a free project accepts ten branches and rejects the eleventh", async () => {

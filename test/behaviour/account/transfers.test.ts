@@ -268,7 +268,7 @@ test("an organization whose limits do not allow the projects gets 406 with the l
   });
   expect([status, body]).toEqual([
     406,
-    { limits: [{ name: "subscription_type", expected: "launch_v3", actual: "free_v3" }] },
+    { limits: [{ name: "subscription_type", expected: "launch", actual: "free_v2" }] },
   ]);
   expect(document.answerFaults("transferProjectsFromOrgToOrg", status, body)).toEqual([]);
 });

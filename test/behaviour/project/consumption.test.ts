@@ -253,8 +253,8 @@ describe("the history of consumption", () => {
     const { body } = await v1(double, { ...january, to: "2026-03-01T00:00:00Z" });
     const [{ periods }] = body.projects;
     expect(periods).toMatchObject([
-      { period_plan: "launch_v3", period_start: "2026-01-01T00:00:00Z", period_end: "2026-02-01T00:00:00Z" },
-      { period_plan: "launch_v3", period_start: "2026-02-01T00:00:00Z" },
+      { period_plan: "launch", period_start: "2026-01-01T00:00:00Z", period_end: "2026-02-01T00:00:00Z" },
+      { period_plan: "launch", period_start: "2026-02-01T00:00:00Z" },
     ]);
     expect(periods[1]).not.toHaveProperty("period_end");
     expect(periods[0].period_id).toMatch(

@@ -220,8 +220,8 @@ test("a refused transfer lists what each project and the account lack", () => {
           name: "subscription_type",
           code: "PLAN_LIMIT_EXCEEDED",
           message: 'project "blog" has compute sizes other than 0.25 CU, which the free plan does not allow',
-          expected: "launch_v3",
-          actual: "free_v3",
+          expected: "launch",
+          actual: "free_v2",
         },
       ],
     });

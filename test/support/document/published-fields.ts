@@ -56,10 +56,6 @@ export const PUBLISHED_FIELDS = {
     active_time_seconds: "integer",
     consumption_period_start: "instant",
     consumption_period_end: "instant",
-    "owner.email": "string",
-    "owner.name": "string",
-    "owner.branches_limit": "integer",
-    "owner.subscription_type": "string",
   },
   branch: {
     id: "string",

@@ -162,8 +162,8 @@ function shortfallsOf(
       name: "subscription_type",
       code: "PLAN_LIMIT_EXCEEDED",
       message: `project "${project.id}" has ${excess}, which the ${plan.name} plan does not allow`,
-      expected: from === undefined ? plan.subscriptionType : planOf(from).subscriptionType,
-      actual: plan.subscriptionType,
+      expected: profile.subscriptionTypes[(from ?? to).plan],
+      actual: profile.subscriptionTypes[plan.name],
     });
   }
   return shortfalls;
