@@ -22,15 +22,18 @@ export const whatifFiles: Benchmark = {
   name: "whatif-files",
   measures: "what-if commands from a trace file to the result: speed, memory, workers",
   async run(environment, progress) {
-    const [month, rows, events] = environment.quick
-      ? [fleet(100, 3_000), fleet(100, 300), fleet(100, 1_000)]
-      : LARGE;
+    const [month, rows, events, ordinary] = environment.quick
+      ? [fleet(100, 3_000), fleet(100, 300), fleet(100, 1_000), { ...ORDINARY, computes: 100 }]
+      : [...LARGE, ORDINARY];
     return [
       ...(await withTrace(environment, progress, month, "month.standin-trace", (path) =>
         columnar(environment, progress, path, month),
       )),
       ...(await withTrace(environment, progress, events, "events.standin-trace", (path) =>
         memory(environment, progress, path, events),
+      )),
+      ...(await withTrace(environment, progress, ordinary, "ordinary.standin-trace", (path) =>
+        ordinaryTrace(environment, progress, path, ordinary),
       )),
       ...(await withTrace(environment, progress, rows, "rows.csv", (path) =>
         csv(environment, progress, path, rows),
@@ -41,6 +44,36 @@ export const whatifFiles: Benchmark = {
 
 /** A month of 10,000 computes; 10 M rows; 100 M requests. */
 const LARGE = [fleet(10_000, 30_000), fleet(1_000, 10_000), fleet(10_000, 10_000)] as const;
+
+/** A request every 40 minutes for four weeks: nearly all gaps are long, so each request counts in the intervals. */
+const ORDINARY: FleetShape = { computes: 1_000, requestsEach: 1_000, meanMs: 2_419_200 };
+
+/** The processor time of each command, and how many times that of the figures of `curve` alone it is. */
+function ordinaryTrace(
+  environment: BenchEnvironment,
+  progress: Progress,
+  path: string,
+  shape: FleetShape,
+): Figure[] {
+  const commands = [
+    ["curve", ["whatif", "curve", path], 3],
+    ["compare", ["whatif", "compare", path], 5],
+    ["advise", ["advise", path], 4],
+  ] as const;
+  const name = `${amount(requestsOf(shape))} requests of ${amount(shape.computes)} computes`;
+  return commands.map(([command, args, atMost]) => {
+    const rounds = repeat(
+      environment,
+      progress,
+      `${command} of ${name}`,
+      (): Pair => ({
+        own: runCommand(environment, [...args, ...LATENCY]).processorS,
+        baseline: runCommand(environment, ["whatif", "curve", path, "--fast", ...LATENCY]).processorS,
+      }),
+    );
+    return comparedFigure(`${command} of ${name}`, "s", "curve --fast", rounds, { of: "ratio", atMost });
+  });
+}
 
 async function columnar(
   environment: BenchEnvironment,

@@ -88,7 +88,7 @@ function answersOn(
     attribution:
       sources.length === 0 ? undefined : runToEnd(attributionReport(traffic, question, randomFrom(seed))),
     computes: traffic.computes,
-    shortestWithinWait: ALL_DELAYS.shortest,
+    waits: { shortestDelay: ALL_DELAYS.shortest, currentMs: undefined, withoutMs: undefined },
   };
 }
 
@@ -101,7 +101,7 @@ function adviceOn({ plan, plans }: AdvisedPlan, question: Question, answers: Ans
       plan,
       priceList: newestPriceList(),
       usage: {},
-      requirements: { budget_dollars_per_month: null, max_wait_p99_ms: null },
+      requirements: { budget_dollars_per_month: null, max_wait: null },
       defaultDelayS: CURRENT_DELAY_S,
     },
     { ...answers, answer: { ...answers.answer, question: questionSummary(stated) } },

@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { createControl } from "../control-api/app.ts";
 import { guard } from "../control-api/http/guard.ts";
 import type { ControlOptions } from "../control-api/http/handler.ts";
-import type { AskWhatIf } from "../control-api/http/whatif-fields.ts";
+import type { AskAdvice, AskWhatIf } from "../control-api/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import {
   errorResponseFrom,
@@ -69,6 +69,9 @@ export type AppOptions = {
 /** Loads the engine on the first request. */
 const lazyWhatIf: AskWhatIf = async (world, question) =>
   (await import("./world-whatif.ts")).answerWhatIf(world, question);
+
+const lazyAdvice: AskAdvice = async (world, question) =>
+  (await import("./world-advice.ts")).answerAdvice(world, question);
 
 /** Ids of all operations of the public document; faults may name them. */
 export const OPERATION_IDS = KNOWN_OPERATIONS.map(({ operationId }) => operationId);
@@ -176,6 +179,7 @@ function controlOptions(
     coverage,
     operationIds: OPERATION_IDS,
     askWhatIf: lazyWhatIf,
+    askAdvice: lazyAdvice,
     controlToken: options.controlToken,
     postgresFigures: options.postgresFigures,
     dataUsage: options.dataUsage,

@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { AnsweredEvent } from "../support/answers/control-answers.ts";
-import { addProject, openConsole, openOwnConsole, shareServer } from "../support/browser/browser.ts";
+import {
+  accessibilityViolations,
+  addProject,
+  openConsole,
+  openOwnConsole,
+  shareServer,
+} from "../support/browser/browser.ts";
 import { runStandin } from "../support/process/in-process-command.ts";
 import { testDirectory } from "../support/server/running-server.ts";
 
@@ -404,8 +410,13 @@ test("what-if answers from the world's own history, and its delay is applied", a
     },
   });
   await page.getByRole("tab", { name: "What if" }).click();
+  const advice = page.getByRole("region", { name: "Advice" });
+  await advice.getByText("No recommendation: 0.2 days of traffic, and 7 are needed").waitFor();
+  await advice.getByRole("heading", { name: "Not known" }).waitFor();
   await page.getByText("Suspend after 5 min without activity").waitFor();
   await page.getByText("too little to decide by").waitFor();
+  await advice.getByLabel("Plan").selectOption("launch");
+  await page.getByText("Prices: launch plan").waitFor();
   const slider = page.getByRole("slider");
   await slider.focus();
   await page.keyboard.press("ArrowRight");
@@ -437,6 +448,40 @@ test("what-if answers from the world's own history, and its delay is applied", a
   await page.getByText("The autosuspend delay is now 10 min.").waitFor();
   const { body } = await server.sim("GET", "/endpoints");
   expect(body.endpoints[0].autosuspend.delay_s).toBe(600);
+});
+
+test("what-if begins with what to change, on a narrow page as well", async () => {
+  const { page, server } = await openConsole({
+    width: 400,
+    before: async (server) => {
+      const endpointId = await addProject(server, "shop");
+      for (let day = 0; day < 14; day += 1) {
+        const { body } = await server.sim("GET", "/clock");
+        const now = Date.parse(body.now);
+        await server.sim(
+          "POST",
+          "/activity",
+          Array.from({ length: 20 }, (_, index) => ({
+            endpoint_id: endpointId,
+            at: new Date(now + (index * 60 + ((index * day) % 40)) * MINUTE).toISOString(),
+          })),
+        );
+        await server.sim("POST", "/clock/advance", { by: "24h" });
+      }
+    },
+  });
+  await page.getByRole("tab", { name: "What if" }).click();
+  const advice = page.getByRole("region", { name: "Advice" });
+  for (const plan of ["scale", "launch"]) {
+    const { body } = await server.sim("POST", "/whatif/advice", { plan });
+    const { decision, not_known } = body["text"] as { decision: string; not_known: string[] };
+    expect(decision).not.toContain("No recommendation");
+    await advice.getByLabel("Plan").selectOption(plan);
+    await expect.poll(() => advice.locator(".decision").textContent()).toBe(decision);
+    expect(await advice.getByText(not_known[0] ?? "").count()).toBe(1);
+  }
+  await advice.getByText("Bill a month").waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
 });
 
 test("the memory of the page does not grow with the number of events", async () => {

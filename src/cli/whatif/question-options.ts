@@ -25,7 +25,8 @@ import {
   type WorldDefaults,
 } from "../../whatif/input/question.ts";
 import { fromWorldText } from "../../whatif/input/question-summary.ts";
-import { parseSlo, SLO_RULE, type Slo } from "../../whatif/input/slo.ts";
+import { parseSlo, SLO_RULE, type Slo, sloSource } from "../../whatif/input/slo.ts";
+import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
@@ -262,6 +263,16 @@ export function parseSloOption(text: string): Slo {
   const slo = parseSlo(text);
   if (slo !== undefined) return slo;
   throw new InvalidArgumentError(`It ${SLO_RULE}.`);
+}
+
+/** Rejects an SLO for a source that no request has. */
+export function checkSloSource(slo: Slo | undefined, { sources }: Pick<Traffic, "sources">): void {
+  try {
+    sloSource(slo, sources, "--slo");
+  } catch (error) {
+    if (error instanceof RangeError) throw new CliError(error.message, true);
+    throw error;
+  }
 }
 
 export function cpuShareOption(): Option {

@@ -34,7 +34,7 @@ export function authorization(): Record<string, string> {
 }
 
 /** Calls of a read-only page that use POST: a question, and what a page of a run does. */
-const ALLOWED = ["/whatif", "/run"];
+const ALLOWED = ["/whatif", "/whatif/advice", "/run"];
 
 /** Calls the control API of this page's world by the path after `/_sim`. Rejects unless the answer is 2xx. */
 export function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {

@@ -37,6 +37,29 @@ export type SnapshotList = ControlAnswer<"GET /snapshots">;
 export type KeyList = ControlAnswer<"GET /api_keys">;
 export type NewKey = ControlAnswer<"POST /api_keys">;
 
+export type AdvisedPlan = "launch" | "scale";
+type Change = {
+  readonly kind: "delay" | "delays_by_compute" | "source" | "plan";
+  readonly saves_dollars_per_month: number;
+  /** Half the width of the 95 % interval; null without intervals. */
+  readonly margin_95: number | null;
+  /** Additional ones. */
+  readonly cold_starts_per_day: number;
+  readonly delay_s?: number | "never" | "own";
+};
+// The answer of `POST /whatif/advice` is that of `standin advise --json`, and its text.
+export type Advice = {
+  readonly bill: { readonly dollars_per_month: number };
+  readonly current: { readonly cold_starts_per_day: number; readonly wait_p99_ms: number | null };
+  readonly decision: Change | null;
+  readonly text: {
+    readonly decision: string;
+    readonly warning: string | null;
+    readonly next: readonly string[];
+    readonly would_change: readonly string[];
+    readonly not_known: readonly string[];
+  };
+};
 // The answer of `POST /whatif` is that of `standin whatif compare --json`, which has no schema.
 export type Figures = Readonly<
   Record<

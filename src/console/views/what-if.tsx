@@ -3,13 +3,14 @@ import { useEffect } from "preact/hooks";
 import { messageOf } from "../../kernel/message-of.ts";
 import { isReadOnly } from "../client/mode.ts";
 import { control } from "../client/request.ts";
-import type { PolicyFigures, WhatIfAnswer } from "../client/types.ts";
+import type { Advice, AdvisedPlan, PolicyFigures, WhatIfAnswer } from "../client/types.ts";
 import { Table } from "../parts/table.tsx";
 import { applyDelay } from "../state/actions.ts";
 import { askForReplay } from "../state/fork-and-replay.ts";
 import { formatDollars, formatDuration, formatInstant, formatNumber } from "../state/format.ts";
 import { attempt } from "../state/notices.ts";
 import { canChange } from "../state/world.ts";
+import { AdviceView } from "./advice.tsx";
 import { ComputeTable } from "./what-if-computes.tsx";
 import { change, figure, uncertainty } from "./what-if-figures.ts";
 
@@ -24,19 +25,24 @@ const LISTED_COMPUTES = 20;
 const ENOUGH_DAYS = 7;
 const ENOUGH_STARTS = 100;
 
-/** What other autosuspend delays would have cost, from this world's own history. */
+/** What to change, and what other autosuspend delays would have cost, from this world's own history. */
 export function WhatIf() {
+  const advice = useSignal<Advice | undefined>(undefined);
+  const plan = useSignal<AdvisedPlan>("scale");
   const answer = useSignal<WhatIfAnswer | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
   const chosen = useSignal(2);
   const ask = async () => {
     failure.value = undefined;
     try {
+      advice.value = await control<Advice>("POST", "/whatif/advice", { plan: plan.value });
       answer.value = await control<WhatIfAnswer>("POST", "/whatif", {
+        price_plan: plan.value,
         policy: [...DELAYS.map((delay) => `fixed:${delay}`), BOUND],
         by_compute: LISTED_COMPUTES,
       });
     } catch (error) {
+      advice.value = undefined;
       answer.value = undefined;
       failure.value = messageOf(error);
     }
@@ -53,15 +59,35 @@ export function WhatIf() {
         </button>
       </div>
     );
-  if (answer.value === undefined) return <p class="empty">Replaying this world's traffic …</p>;
-  const { traffic, policies } = answer.value;
+  if (advice.value === undefined) return <p class="empty">Replaying this world's traffic …</p>;
+  return (
+    <div class="what-if">
+      <AdviceView advice={advice.value} plan={plan} onPlan={ask} />
+      {answer.value === undefined ? (
+        <p class="empty">Comparing delays …</p>
+      ) : (
+        <DelayComparison answer={answer.value} chosen={chosen} onAsk={ask} />
+      )}
+    </div>
+  );
+}
+
+type DelayComparisonProps = {
+  readonly answer: WhatIfAnswer;
+  readonly chosen: Signal<number>;
+  readonly onAsk: () => void;
+};
+
+function DelayComparison({ answer, chosen, onAsk }: DelayComparisonProps) {
+  const { traffic, policies } = answer;
   const [present] = policies;
   const delay = DELAYS[chosen.value] ?? 300;
   const selected = policies.find(({ policy }) => policy === `fixed:${delay}`) ?? present;
   if (present === undefined || selected === undefined) return <p class="empty">There is no traffic yet.</p>;
   const perMonth = DAYS_PER_MONTH / Math.max(traffic.days, Number.EPSILON);
   return (
-    <div class="what-if">
+    <>
+      <h3>Compare delays</h3>
       <DelaySlider delay={delay} chosen={chosen} />
       <Comparison present={present} selected={selected} perMonth={perMonth} />
       <div class="buttons">
@@ -74,8 +100,8 @@ export function WhatIf() {
       </div>
       <DelayTable policies={policies} selected={selected.policy} perMonth={perMonth} />
       <ComputeTable policy={selected} computes={traffic.computes} perMonth={perMonth} />
-      <Limits answer={answer.value} present={present} selected={selected} onAsk={ask} />
-    </div>
+      <Limits answer={answer} present={present} selected={selected} onAsk={onAsk} />
+    </>
   );
 }
 

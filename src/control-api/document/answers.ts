@@ -162,6 +162,10 @@ export const CONTROL_ANSWERS = {
     z.strictObject({ requests: z.array(request).max(0), next_since: z.literal(0) }),
   ),
   "POST /whatif": answer("Replays the traffic under other policies", z.looseObject({})),
+  "POST /whatif/advice": answer(
+    "Says what to change, and what it saves on the whole bill",
+    z.looseObject({}),
+  ),
   "GET /scenario": answer(
     "Makes a scenario file of a part of history",
     z.strictObject({

@@ -18,7 +18,7 @@ import type { DataUsage, PostgresFigures } from "./server-figures.ts";
 import type { RunStatement } from "./sql-fields.ts";
 import { strict } from "./strict-fields.ts";
 import type { WatchedRun } from "./watched-run.ts";
-import type { AskWhatIf } from "./whatif-fields.ts";
+import type { AskAdvice, AskWhatIf } from "./whatif-fields.ts";
 
 /** A world on a server, which may require a control token. */
 export type DestinationPlace = {
@@ -40,6 +40,7 @@ export type ControlOptions = {
   /** All operations of the public API. */
   readonly operationIds: readonly string[];
   readonly askWhatIf: AskWhatIf;
+  readonly askAdvice: AskAdvice;
   /** Absent if the server shows no scenario run. */
   readonly run?: WatchedRun | undefined;
   /** Absent if worlds are not in files. */

@@ -30,6 +30,18 @@ export const whatIfQuestion = z.strictObject({
   by_compute: z.int().min(1).max(MAX_LISTED_COMPUTES).optional(),
 });
 
+/** What an advice may be asked for, besides the question. */
+export const adviceQuestion = whatIfQuestion
+  .omit({ policy: true, price: true, price_plan: true, replications: true, by_compute: true })
+  .extend({
+    plan: z.enum(PRICED_PLANS).optional(),
+    budget: z.number().min(0).optional(),
+    slo: z.string().max(128).optional(),
+  });
+
+/** What to change in a world, from the traffic in its journal. Throws a `RangeError` that names the invalid field. */
+export type AskAdvice = (world: WorldHandle, question: z.output<typeof adviceQuestion>) => Promise<object>;
+
 /** A question about a world: policies to compare with its own, and the period. Defaults are those of `standin whatif compare`. */
 type WhatIfQuestion = {
   readonly policies: readonly string[];

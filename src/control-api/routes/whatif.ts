@@ -1,24 +1,33 @@
 import { fail } from "../../http/request.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
-import { whatIfQuestion } from "../http/whatif-fields.ts";
+import { adviceQuestion, whatIfQuestion } from "../http/whatif-fields.ts";
 
-/** Replays the traffic of a world under other policies. */
+/** What the traffic of a world says about other settings. */
 export function whatIfRoutes(): readonly ControlApiRoute[] {
-  return [answerWhatIf];
+  return [answerWhatIf, advise];
 }
 
 const answerWhatIf = route(
   "POST /whatif",
   { body: whatIfQuestion },
-  async ({ world, server, body: { policy: requested, ...question } }) => {
-    try {
-      return await server.askWhatIf(world, {
+  ({ world, server, body: { policy: requested, ...question } }) =>
+    orBadRequest(
+      server.askWhatIf(world, {
         policies: typeof requested === "string" ? [requested] : requested,
         ...question,
-      });
-    } catch (error) {
-      if (error instanceof RangeError) fail({ status: 400, code: "BAD_REQUEST", message: error.message });
-      throw error;
-    }
-  },
+      }),
+    ),
 );
+
+const advise = route("POST /whatif/advice", { body: adviceQuestion }, ({ world, server, body }) =>
+  orBadRequest(server.askAdvice(world, body)),
+);
+
+async function orBadRequest<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RangeError) fail({ status: 400, code: "BAD_REQUEST", message: error.message });
+    throw error;
+  }
+}

@@ -68,8 +68,7 @@ export class ComputeStates {
   addStartWorth(compute: number, waitMs: DurationMs, outcome: ReplayOutcome): void {
     const startWorth = this.#startWorths?.[compute];
     if (startWorth === undefined || (this.#startCount[compute] as number) < 2) return;
-    const since = this.activeSince[compute] as number;
-    addStartWorth(outcome, since, startWorth(waitMs), this.#cu[compute] as number);
+    addStartWorth(outcome, startWorth(waitMs), this.#cu[compute] as number);
   }
 
   /** Adds the activity that ends at `to`. */

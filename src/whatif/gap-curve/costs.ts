@@ -66,7 +66,13 @@ export type StartWorth = (waitMs: DurationMs) => DurationMs;
  * an ordinary start, and never less. Dollars are converted by the price of active time.
  */
 export function startWorth(costs: WorthCosts, cu = 1): StartWorth {
-  return (waitMs) => Math.round(exactWorthMs(costs, cu, waitMs));
+  // Most starts are waited for as long as the one before.
+  let [lastWaitMs, lastWorthMs] = [Number.NaN, 0];
+  return (waitMs) => {
+    if (waitMs !== lastWaitMs)
+      [lastWaitMs, lastWorthMs] = [waitMs, Math.round(exactWorthMs(costs, cu, waitMs))];
+    return lastWorthMs;
+  };
 }
 
 /**

@@ -21,6 +21,8 @@ export function bestDelay(
   let lowestCost = weightedCostMs(best, coldStartS);
   for (let delay = shortestS + 1; delay <= longestS; delay += 1) {
     const coldStarts = curve.coldStarts[delay] as number;
+    // A longer delay that avoids no cold start is not cheaper.
+    if (coldStarts === curve.coldStarts[delay - 1]) continue;
     const weightedCost = weightedCostMs(
       { coldStarts, activeMs: curve.activeMs[delay] as number },
       coldStartS,

@@ -20,6 +20,8 @@ export type StatisticsInput = {
   readonly gaps: LongGaps | undefined;
   readonly period: Period;
   readonly silenceIsIdle?: boolean | undefined;
+  /** Leaves out margins and held-out days, which take longer than the figures themselves. */
+  readonly isFast?: boolean | undefined;
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;
   /** By default, all that the platform accepts. */
@@ -34,6 +36,7 @@ export class DayStatistics {
   /** How the traffic of these days changes; undefined if it does not, or if that is unknown. */
   readonly change: TrafficChange | undefined;
   readonly #silence: string | undefined;
+  #margins: DayMargins | { readonly missing: string } | undefined;
 
   constructor(input: StatisticsInput) {
     this.#input = input;
@@ -46,6 +49,11 @@ export class DayStatistics {
 
   /** Margins of figures, or why there are none. */
   margins(): DayMargins | { readonly missing: string } {
+    this.#margins ??= this.#newMargins();
+    return this.#margins;
+  }
+
+  #newMargins(): DayMargins | { readonly missing: string } {
     const { gaps, period, costs, delayOf } = this.#input;
     const missing = this.#missing() ?? this.#silence ?? noMarginsReason(period);
     if (missing !== undefined || gaps === undefined) return { missing: missing ?? TOO_MANY };
@@ -85,7 +93,8 @@ export class DayStatistics {
   }
 
   #missing(): string | undefined {
-    const { gaps, period, currentDelay, delayOf } = this.#input;
+    const { gaps, period, currentDelay, delayOf, isFast } = this.#input;
+    if (isFast === true) return LEFT_OUT;
     const missing = tooManyDays(period);
     if (missing !== undefined || gaps === undefined) return missing ?? TOO_MANY;
     for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
@@ -127,4 +136,5 @@ export function tooManyDays(period: Period): string | undefined {
   return `the period has more than ${MAX_DAYS.toLocaleString("en")} days; check the instants of the traffic`;
 }
 
+const LEFT_OUT = "left out by --fast";
 const TOO_MANY = `the traffic has more than ${MAX_LONG_GAPS.toLocaleString("en")} gaps of over a minute; select computes or a shorter period`;

@@ -48,7 +48,7 @@ export function cellTotals(
     cuColdStarts: new Float64Array(cells),
     waitMs: new Float64Array(cells),
   };
-  const { coldStarts, cuColdStarts, waitMs } = totals;
+  const { coldStarts, cuColdStarts, waitMs, activeMs, cuMs } = totals;
   for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
     const [limitMs, cu] = [delayMs(delayOf(compute)), cuOf(compute)];
     const firstCell = (gaps.groupOf[compute] as number) * days;
@@ -56,9 +56,14 @@ export function cellTotals(
     for (let i = from; i < to; i += 1) {
       const gapMs = gapsMs[i] as number;
       const idleMs = gapMs <= limitMs ? gapMs : hasForesight ? 0 : limitMs;
-      addIdle(totals, firstCell, (endAt[i] as number) - gapMs - firstDay, idleMs, cu);
+      const day = dayOf[i] as number;
+      const cell = firstCell + day;
+      const fromMs = (endAt[i] as number) - gapMs - firstDay;
+      if (fromMs >= day * DAY) {
+        activeMs[cell] = (activeMs[cell] as number) + idleMs;
+        cuMs[cell] = (cuMs[cell] as number) + idleMs * cu;
+      } else addIdle(totals, firstCell, fromMs, idleMs, cu);
       if (gapMs <= limitMs) continue;
-      const cell = firstCell + (dayOf[i] as number);
       coldStarts[cell] = (coldStarts[cell] as number) + 1;
       cuColdStarts[cell] = (cuColdStarts[cell] as number) + cu;
       waitMs[cell] = (waitMs[cell] as number) + (waitsMs[i] as number);

@@ -29,11 +29,14 @@ export type FleetGaps = {
 /** The index of "never" in `FleetGaps`. */
 export const NEVER_INDEX = LONGEST_DELAY_S + 1;
 
-/** Memory for `fleetGapsOfDays`: 15 MB, too much to allocate for each selection of days. */
+const FIELDS = 3;
+
+/** Memory for `fleetGapsOfDays`: 24 MB, too much to allocate for each selection of days. */
 export class FleetGapMemory {
   readonly idleMs = new Float64Array(NEVER_INDEX + 1);
   readonly coldShare = new Float64Array(NEVER_INDEX + 1);
-  readonly active = new Float64Array(NEVER_INDEX + 1);
+  /** Of the gaps of each length: cost of a millisecond, of their time, and of their cold starts. */
+  readonly sums = new Float64Array((NEVER_INDEX + 1) * FIELDS);
 }
 
 /** `isUsed` selects days: 1 if the gaps of the day count. The result is valid until the memory is used again. */
@@ -41,10 +44,11 @@ export function fleetGapsOfDays(
   gaps: LongGaps,
   isUsed: Uint8Array,
   costs: ComputeCosts,
-  { idleMs, coldShare, active: activeOf }: FleetGapMemory,
+  { idleMs, coldShare, sums }: FleetGapMemory,
 ): FleetGaps {
-  // By length of the gap at first, changed in place to the costs by delay. Longer gaps than any delay are last.
-  for (const values of [idleMs, coldShare, activeOf]) values.fill(0);
+  // By length of the gap. Longer gaps than any delay are last.
+  sums.fill(0);
+  const longestMs = LONGEST_DELAY_S * SECOND;
   let [activeWeight, coldWeight, longest] = [0, 0, SHORTEST_DELAY_S];
   for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
     const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
@@ -52,11 +56,13 @@ export function fleetGapsOfDays(
     for (let i = from; i < to; i += 1) {
       if (isUsed[gaps.day[i] as number] === 0) continue;
       const gapMs = gaps.gapMs[i] as number;
-      const bin = Math.min(Math.ceil(gapMs / SECOND), NEVER_INDEX);
+      // floor((gap + 999) / 1000) is ceil(gap / 1000). The rounding error of × 0.001 is far below a millisecond.
+      const bin = gapMs > longestMs ? NEVER_INDEX : ((gapMs + 999) * 0.001) | 0;
       if (bin > longest) longest = bin;
-      activeOf[bin] = (activeOf[bin] as number) + active;
-      idleMs[bin] = (idleMs[bin] as number) + active * gapMs;
-      coldShare[bin] = (coldShare[bin] as number) + coldStart;
+      const slot = bin * FIELDS;
+      sums[slot] = (sums[slot] as number) + active;
+      sums[slot + 1] = (sums[slot + 1] as number) + active * gapMs;
+      sums[slot + 2] = (sums[slot + 2] as number) + coldStart;
       activeWeight += active;
       coldWeight += coldStart;
     }
@@ -65,9 +71,10 @@ export function fleetGapsOfDays(
   // No gap is longer, so a longer delay changes nothing.
   const last = Math.min(NEVER_INDEX, afterStretch(longest));
   for (let index = 0; index <= last; index += 1) {
-    longerActive -= activeOf[index] as number;
-    longerCold -= coldShare[index] as number;
-    shorterMs += idleMs[index] as number;
+    const slot = index * FIELDS;
+    longerActive -= sums[slot] as number;
+    shorterMs += sums[slot + 1] as number;
+    longerCold -= sums[slot + 2] as number;
     const isNever = index === NEVER_INDEX;
     const idle = isNever ? shorterMs : shorterMs + longerActive * index * SECOND;
     const cold = isNever ? 0 : longerCold;
@@ -76,17 +83,17 @@ export function fleetGapsOfDays(
   }
   idleMs.fill(idleMs[last] as number, last + 1);
   coldShare.fill(coldShare[last] as number, last + 1);
-  const costOf = (index: number, coldIndex: number) =>
-    (idleMs[index] as number) * activeWeight + (coldShare[coldIndex] as number) * coldWeight;
+  const costOf = (index: number, isLonger: boolean) => {
+    const coldIndex = isLonger && index !== NEVER_INDEX ? beforeStretch(index) : index;
+    return (idleMs[index] as number) * activeWeight + (coldShare[coldIndex] as number) * coldWeight;
+  };
   const candidates =
     costs.settable === "all" ? { from: SHORTEST_DELAY_S, to: last } : costs.settable.map(indexOf);
   return {
     idleMs,
     coldShare,
-    best: leastOf(candidates, (index) => costOf(index, index)),
-    chosen: leastOf(candidates, (index) =>
-      costOf(index, index === NEVER_INDEX ? index : beforeStretch(index)),
-    ),
+    best: leastOf(candidates, costOf, false),
+    chosen: leastOf(candidates, costOf, true),
   };
 }
 
@@ -94,18 +101,21 @@ function indexOf(delay: SuspendDelay): number {
   return delay === "never" ? NEVER_INDEX : delay;
 }
 
-/** The first of equals. */
+/** The first of equals. `isLonger`: if gaps get longer. */
 function leastOf(
   candidates: readonly number[] | { readonly from: number; readonly to: number },
-  costOf: (index: number) => number,
+  costOf: (index: number, isLonger: boolean) => number,
+  isLonger: boolean,
 ): SuspendDelay {
   let [best, lowest] = [NEVER_INDEX, Number.POSITIVE_INFINITY];
-  const consider = (index: number) => {
-    const cost = costOf(index);
-    if (cost < lowest) [best, lowest] = [index, cost];
-  };
-  if ("from" in candidates)
-    for (let index = candidates.from; index <= candidates.to; index += 1) consider(index);
-  else for (const index of candidates) consider(index);
+  const { from, to } = "from" in candidates ? candidates : { from: 0, to: candidates.length - 1 };
+  for (let i = from; i <= to; i += 1) {
+    const index = "from" in candidates ? i : (candidates[i] as number);
+    const cost = costOf(index, isLonger);
+    if (cost < lowest) {
+      best = index;
+      lowest = cost;
+    }
+  }
   return best === NEVER_INDEX ? "never" : best;
 }

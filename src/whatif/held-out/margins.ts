@@ -1,12 +1,13 @@
 import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { type Costs, perMonth, sizeOf } from "../gap-curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import { type DelayChoice, type SuspendDelay, sortedDelays } from "../gap-curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import { plural } from "../units/number-format.ts";
 import type { TrafficChange } from "../units/traffic-change.ts";
 import { ComputeSpread, MIN_COMPUTES } from "./compute-spread.ts";
-import { cellTotals, sumOfDays, sumOfGroups } from "./day-totals.ts";
+import { cellTotals, type DayTotals, sumOfDays, sumOfGroups } from "./day-totals.ts";
+import { FixedDelayTotals, hasFixedDelayTotals } from "./fixed-delay-totals.ts";
 import { LeftOutDays } from "./left-out-days.ts";
 
 /** Half the width of a 95 % interval of each figure. */
@@ -42,6 +43,7 @@ export class DayMargins {
   readonly #delayOf: (delay: DelayChoice, compute: number) => SuspendDelay;
   readonly #requests: Float64Array;
   readonly #sampled = new Map<MarginChoice, SampledChoice>();
+  #fixedDelays: FixedDelayTotals | undefined;
 
   /** Requires that `noMarginsReason` gives none. */
   constructor(
@@ -79,6 +81,13 @@ export class DayMargins {
   /** Of a figure that was calculated from samples. */
   margin(samples: Float64Array): number {
     return this.#leftOut.margin(samples);
+  }
+
+  /** Reads the gaps once for all of these delays, instead of once for each. */
+  prepare(delays: readonly DelayChoice[]): void {
+    const fixed = sortedDelays(delays).filter((delay) => delay !== "own");
+    if (hasFixedDelayTotals(this.#gaps, fixed.length, this.#costs))
+      this.#fixedDelays = new FixedDelayTotals(this.#gaps, fixed, this.#costs);
   }
 
   figures(choice: MarginChoice): MarginsOf<FigureMargins> {
@@ -187,12 +196,7 @@ export class DayMargins {
     const stored = this.#sampled.get(choice);
     if (stored !== undefined) return stored;
     const costs = this.#costs;
-    const hasForesight = choice === PERFECT_FORESIGHT;
-    const delayOf =
-      typeof choice === "function"
-        ? choice
-        : (compute: number) => (hasForesight ? costs.coldStartS : this.#delayOf(choice, compute));
-    const cells = cellTotals(this.#gaps, delayOf, (compute) => sizeOf(costs, compute), hasForesight);
+    const cells = this.#cellsOf(choice);
     const weighted = weightedCells(cells, costs);
     const dollarsPerCuMs = perMonth(costs.pricePerCuHour / HOUR, this.#days.length * DAY);
     const byDay = (values: Float64Array) => sumOfGroups(values, this.#gaps.days);
@@ -228,6 +232,20 @@ export class DayMargins {
     this.#sampled.set(choice, sampled);
     return sampled;
   }
+
+  #cellsOf(choice: MarginChoice): DayTotals {
+    const hasForesight = choice === PERFECT_FORESIGHT;
+    if (!hasForesight && typeof choice !== "function" && choice !== "own") {
+      const prepared = this.#fixedDelays?.of(choice);
+      if (prepared !== undefined) return prepared;
+    }
+    const costs = this.#costs;
+    const delayOf =
+      typeof choice === "function"
+        ? choice
+        : (compute: number) => (hasForesight ? costs.coldStartS : this.#delayOf(choice, compute));
+    return cellTotals(this.#gaps, delayOf, (compute) => sizeOf(costs, compute), hasForesight);
+  }
 }
 
 const MONTH_HOURS = 730;
@@ -243,7 +261,7 @@ export type Samples = Readonly<Record<FigureName | "weighted", Float64Array>>;
 type Influences = Readonly<Record<FigureName | "weighted", Float64Array>>;
 type SampledChoice = { readonly samples: Samples; readonly influences: Influences };
 
-function weightedCells(cells: ReturnType<typeof cellTotals>, costs: Costs): Float64Array {
+function weightedCells(cells: DayTotals, costs: Costs): Float64Array {
   const isSized = typeof costs.cu !== "number";
   const starts = isSized && costs.dollars === undefined ? cells.cuColdStarts : cells.coldStarts;
   const worthMs = costs.coldStartS * SECOND;

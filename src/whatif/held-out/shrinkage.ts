@@ -59,7 +59,7 @@ export function delaysByPseudoGaps(
   { pseudoGaps, groups = {}, step = 1 }: ChoiceOptions,
 ): ChosenByPseudoGaps {
   const chosen = pseudoGaps.map((): SuspendDelay[] => []);
-  const spread = spreadFor(costs.settable, fleet.chosen);
+  const spread = Float64Array.from(spreadFor(costs.settable, fleet.chosen));
   for (let compute = 0; compute < sorted.computes; compute += step) {
     const own = sorted.ofCompute(compute, groups);
     const delays = delaysOfCompute(own, fleet, spread, costs, compute, pseudoGaps);
@@ -144,42 +144,41 @@ function addGapCosts(
 function delaysOfCompute(
   own: Float64Array,
   fleet: FleetGaps,
-  spread: readonly number[],
+  spread: Float64Array,
   costs: ComputeCosts,
   compute: number,
   pseudoGaps: readonly number[],
 ): SuspendDelay[] {
   const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
-  const chosen = pseudoGaps.map((): SuspendDelay => fleet.chosen);
-  const lowest = pseudoGaps.map(() => Number.POSITIVE_INFINITY);
-  const { settable } = costs;
-  const consider = (delay: SuspendDelay, ownCost: number) => {
-    if (settable !== "all" && !settable.includes(delay)) return;
-    const index = delay === "never" ? NEVER_INDEX : delay;
-    const fleetCost =
-      active * (fleet.idleMs[index] as number) + coldStart * (fleet.coldShare[index] as number);
-    for (let i = 0; i < pseudoGaps.length; i += 1) {
-      const pseudo = pseudoGaps[i] as number;
-      // Infinitely many: the fleet's best delay.
-      const cost = pseudo === Number.POSITIVE_INFINITY ? pseudo : ownCost + pseudo * fleetCost;
-      if (cost < (lowest[i] as number)) [chosen[i], lowest[i]] = [delay, cost];
-    }
-  };
+  const choices = new CheapestByPseudoGaps(pseudoGaps);
+  const { idleMs, coldShare } = fleet;
+  const isSettable = (delay: SuspendDelay) => costs.settable === "all" || costs.settable.includes(delay);
   // Candidates in ascending order: the lengths of own gaps, and delays that are 5 % apart for those of the fleet.
   let [next, shorterMs, at] = [0, 0, 0];
   for (;;) {
     const ownS = next < own.length ? Math.ceil((own[next] as number) / SECOND) : Number.POSITIVE_INFINITY;
-    const delay = Math.min(ownS, (spread[at] as number | undefined) ?? Number.POSITIVE_INFINITY);
+    const spreadS = at < spread.length ? (spread[at] as number) : Number.POSITIVE_INFINITY;
+    const delay = ownS < spreadS ? ownS : spreadS;
     if (delay > LONGEST_DELAY_S) break;
     const limitMs = delay * SECOND;
     for (; next < own.length && (own[next] as number) <= limitMs; next += 1) shorterMs += own[next] as number;
-    if (spread[at] === delay) at += 1;
+    if (spreadS === delay) at += 1;
+    if (!isSettable(delay)) continue;
     const longer = own.length - next;
-    consider(delay, active * (shorterMs + longer * limitMs) + coldStart * longer);
+    choices.consider(
+      delay,
+      active * (shorterMs + longer * limitMs) + coldStart * longer,
+      active * (idleMs[delay] as number) + coldStart * (coldShare[delay] as number),
+    );
   }
   for (; next < own.length; next += 1) shorterMs += own[next] as number;
-  consider("never", active * shorterMs);
-  return chosen;
+  if (isSettable("never"))
+    choices.consider(
+      NEVER_INDEX,
+      active * shorterMs,
+      active * (idleMs[NEVER_INDEX] as number) + coldStart * (coldShare[NEVER_INDEX] as number),
+    );
+  return choices.chosen(fleet.chosen);
 }
 
 /** Delays to try besides the lengths of own gaps, ascending. */
@@ -188,6 +187,47 @@ function spreadFor(settable: SettableDelays, chosen: SuspendDelay): readonly num
   if (chosen === "never" || SPREAD_DELAYS.includes(chosen)) return SPREAD_DELAYS;
   return [...SPREAD_DELAYS, chosen].sort((a, b) => a - b);
 }
+
+/** The candidate of least cost for each number of pseudo-gaps; the first of equals. */
+class CheapestByPseudoGaps {
+  readonly #pseudoGaps: Float64Array;
+  readonly #lowest: Float64Array;
+  readonly #chosen: Int32Array;
+  /** The lowest cost of own gaps among the candidates, and that of the fleet's gaps at this candidate. */
+  #ownCost = Number.POSITIVE_INFINITY;
+  #fleetCost = Number.POSITIVE_INFINITY;
+
+  constructor(pseudoGaps: readonly number[]) {
+    this.#pseudoGaps = Float64Array.from(pseudoGaps);
+    this.#lowest = new Float64Array(pseudoGaps.length).fill(Number.POSITIVE_INFINITY);
+    this.#chosen = new Int32Array(pseudoGaps.length).fill(UNCHOSEN);
+  }
+
+  consider(delay: number, ownCost: number, fleetCost: number): void {
+    // Neither of the two costs is lower than those of an earlier one, so no sum of them is.
+    if (ownCost >= this.#ownCost && fleetCost >= this.#fleetCost) return;
+    if (ownCost < this.#ownCost) [this.#ownCost, this.#fleetCost] = [ownCost, fleetCost];
+    const [pseudoGaps, lowest, chosen] = [this.#pseudoGaps, this.#lowest, this.#chosen];
+    for (let i = 0; i < pseudoGaps.length; i += 1) {
+      const pseudo = pseudoGaps[i] as number;
+      if (pseudo === Number.POSITIVE_INFINITY) continue;
+      const cost = ownCost + pseudo * fleetCost;
+      if (cost < (lowest[i] as number)) {
+        lowest[i] = cost;
+        chosen[i] = delay;
+      }
+    }
+  }
+
+  /** With infinitely many pseudo-gaps, the delay of the fleet. */
+  chosen(ofFleet: SuspendDelay): SuspendDelay[] {
+    return Array.from(this.#chosen, (delay) =>
+      delay === UNCHOSEN ? ofFleet : delay === NEVER_INDEX ? "never" : delay,
+    );
+  }
+}
+
+const UNCHOSEN = -1;
 
 /** Ascending. */
 const SPREAD_DELAYS: readonly number[] = Array.from(

@@ -9,8 +9,9 @@ const MAX_GROUPS = 8;
  * of these days.
  */
 export class SortedGaps {
-  /** `gapMs * MAX_GROUPS + group`, by compute. */
-  readonly #values: Float64Array;
+  /** By compute. */
+  readonly #gapMs: Float64Array;
+  readonly #group: Uint8Array;
   readonly #firstOf: Float64Array;
   readonly #selected: Float64Array;
 
@@ -18,7 +19,8 @@ export class SortedGaps {
   constructor(gaps: LongGaps, groupOf: ReadonlyMap<number, number>) {
     const groups = new Int8Array(gaps.days).fill(-1);
     for (const [day, group] of groupOf) groups[day] = group;
-    this.#values = new Float64Array(gaps.gapMs.length);
+    // Each with its group: `gapMs * MAX_GROUPS + group`.
+    const values = new Float64Array(gaps.gapMs.length);
     this.#firstOf = new Float64Array(gaps.firstOf.length);
     let [count, most] = [0, 0];
     for (let compute = 0; compute + 1 < gaps.firstOf.length; compute += 1) {
@@ -27,14 +29,22 @@ export class SortedGaps {
       for (let i = from; i < to; i += 1) {
         const group = groups[gaps.day[i] as number] as number;
         if (group < 0) continue;
-        this.#values[count] = (gaps.gapMs[i] as number) * MAX_GROUPS + group;
+        values[count] = (gaps.gapMs[i] as number) * MAX_GROUPS + group;
         count += 1;
       }
-      this.#values.subarray(first, count).sort();
+      values.subarray(first, count).sort();
       this.#firstOf[compute + 1] = count;
       most = Math.max(most, count - first);
     }
     this.#selected = new Float64Array(most);
+    this.#group = new Uint8Array(count);
+    this.#gapMs = values.subarray(0, count);
+    for (let i = 0; i < count; i += 1) {
+      const value = values[i] as number;
+      const gapMs: DurationMs = Math.floor(value / MAX_GROUPS);
+      this.#group[i] = value - gapMs * MAX_GROUPS;
+      values[i] = gapMs;
+    }
   }
 
   get computes(): number {
@@ -44,14 +54,12 @@ export class SortedGaps {
   /** The gaps of a group, or of all groups but one, or of all. Valid until the next call. */
   ofCompute(compute: number, { only, without }: GapGroups): Float64Array<ArrayBufferLike> {
     const [from, to] = [this.#firstOf[compute] as number, this.#firstOf[compute + 1] as number];
-    const selected = this.#selected;
+    const [gapsMs, groups, selected] = [this.#gapMs, this.#group, this.#selected];
     let count = 0;
+    if (only === undefined && without === undefined) return this.#gapMs.subarray(from, to);
     for (let i = from; i < to; i += 1) {
-      const value = this.#values[i] as number;
-      const gapMs: DurationMs = Math.floor(value / MAX_GROUPS);
-      const group = value - gapMs * MAX_GROUPS;
-      if (group === without || (only !== undefined && group !== only)) continue;
-      selected[count] = gapMs;
+      if (only === undefined ? groups[i] === without : groups[i] !== only) continue;
+      selected[count] = gapsMs[i] as number;
       count += 1;
     }
     return selected.subarray(0, count);

@@ -1,19 +1,64 @@
 import { type DurationMs, parseDuration } from "../../kernel/time.ts";
 
-/** An objective for waits: at least `share` of all requests wait for at most `waitMs`. */
-export type Slo = { readonly share: number; readonly waitMs: DurationMs };
+/** An objective for waits: at least `share` of the requests wait for at most `waitMs`. */
+export type Slo = {
+  /** Above 0 and below 1. */
+  readonly share: number;
+  readonly waitMs: DurationMs;
+  /** Only requests of this source count. Absent: all do. */
+  readonly source?: string | undefined;
+};
 
-export const SLO_RULE = 'must be a limit on a percentile of the wait, such as "p99 wait < 2s"';
+export const SLO_RULE =
+  'must be a limit on a percentile of the wait, such as "p99 wait < 2s" or "p95 wait < 500ms for web"';
 
-/** Accepts `p99 wait < 2s` and `p99.9 wait < 500ms`; `undefined` for anything else. */
+const FORM = /^p(\d{1,2}(?:\.\d{1,3})?) wait (?:<=?|at most) ?([0-9a-z.]{1,20})(?: for (\S.{0,127}))?$/;
+
+/** Undefined if the text does not follow `SLO_RULE`. */
 export function parseSlo(text: string): Slo | undefined {
-  const [, percentile, limit] =
-    /^p(\d{1,2}(?:\.\d{1,2})?) wait (?:<=?|at most) ?([0-9a-z.]{1,20})$/.exec(text.trim()) ?? [];
+  const [, percentile, limit, source] = FORM.exec(text.trim()) ?? [];
   const waitMs = limit === undefined ? undefined : parseDuration(limit);
-  const share = Number(percentile) / 100;
-  return waitMs === undefined || share <= 0 ? undefined : { share, waitMs };
+  // Divided once, so that 99.9 % is the number 0.999.
+  const share = Math.round(Number(percentile) * 1_000) / 100_000;
+  if (waitMs === undefined || share <= 0) return undefined;
+  return source === undefined ? { share, waitMs } : { share, waitMs, source };
 }
 
-export function sloText({ share, waitMs }: Slo, durationText: (ms: DurationMs) => string): string {
-  return `p${Number((share * 100).toFixed(2))} wait < ${durationText(waitMs)}`;
+export function sloText({ share, waitMs, source }: Slo, durationText: (ms: DurationMs) => string): string {
+  const limit = `${percentileText(share)} wait < ${durationText(waitMs)}`;
+  return source === undefined ? limit : `${limit} for ${source}`;
+}
+
+/** `p99`, as it was written. */
+export function percentileText(share: number): string {
+  return `p${Number((share * 100).toFixed(3))}`;
+}
+
+/** Whether it is about the percentile and the requests that every replay reports. */
+export function isOfAllAtP99({ share, source }: Slo): boolean {
+  return share === 0.99 && source === undefined;
+}
+
+/** Sources that an error names. */
+const MAX_NAMED = 10;
+
+/**
+ * The position among the sources of the traffic; undefined if all requests count. Throws a RangeError if no request has
+ * the source.
+ */
+export function sloSource(
+  slo: Slo | undefined,
+  sources: readonly string[],
+  field = "slo",
+): number | undefined {
+  if (slo?.source === undefined) return undefined;
+  const position = sources.indexOf(slo.source);
+  if (position >= 0) return position;
+  const named = sources.filter((source) => source !== "");
+  const more = named.length > MAX_NAMED ? `, and ${named.length - MAX_NAMED} more` : "";
+  throw new RangeError(
+    named.length === 0
+      ? `${field}: no request names a source, so none is for "${slo.source}"; leave out "for ${slo.source}"`
+      : `${field}: no request has the source "${slo.source}"; there are ${named.slice(0, MAX_NAMED).join(", ")}${more}`,
+  );
 }

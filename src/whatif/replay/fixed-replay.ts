@@ -4,8 +4,10 @@ import type { StartWorth } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { LoadSizes, VisitSize } from "../sizes/load-sizes.ts";
 import type { LatencySource } from "../units/start-latency.ts";
-import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
-import { addActiveTime, addStartWorth, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
+import { ActiveTimeSums } from "./active-time-sums.ts";
+import { COLD_START, FIRST_START } from "./active-times.ts";
+import { addArrivalsByDay } from "./outcome-days.ts";
+import { emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** Receives each start and suspend of a compute, in order: for timelines and tests. */
 export type ReplayObserver = {
@@ -42,19 +44,14 @@ export class FixedReplay {
   readonly #period: Period;
   readonly #delay: SuspendDelay;
   readonly #observer: ReplayObserver | undefined;
+  readonly #activeTimes: ActiveTimeSums;
   /** The period, shorter where the compute was deleted. */
   #lifetime: Period;
   #latencies: LatencySource | undefined;
   #delayMs: DurationMs = 0;
-  #cu = 1;
   #sizes: LoadSizes | undefined;
-  #startWorth = NO_WORTH;
-  /** Of the last start: the total time that requests wait for it. */
-  #startWaitMs: DurationMs = 0;
-  #isFirstStart = true;
   #isNew = true;
-  /** Beginning and end of the last start. */
-  #activeSince: SimTime = 0;
+  /** The end of the last start. */
   #readyAt: SimTime = 0;
   #busyEnd: SimTime = 0;
 
@@ -69,6 +66,7 @@ export class FixedReplay {
     this.#lifetime = period;
     this.#delay = delay;
     this.outcome = outcome;
+    this.#activeTimes = new ActiveTimeSums(outcome);
     this.#observer = observer;
   }
 
@@ -80,10 +78,14 @@ export class FixedReplay {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#latencies = latencies;
     this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
-    this.#cu = cu;
     this.#sizes = sizes;
-    this.#startWorth = startWorth;
-    this.#isFirstStart = true;
+    this.#activeTimes.begin({
+      lifetime: this.#lifetime,
+      cu,
+      startWorth,
+      sizes,
+      visitSize: this.#observer?.sized,
+    });
     this.#isNew = true;
   }
 
@@ -96,12 +98,7 @@ export class FixedReplay {
       this.#sizes?.addRequests(arrivals, from, i, this.#readyAt);
       if (i === at.length) break;
       this.#sleep();
-      this.outcome.coldStarts += 1;
-      this.outcome.cuColdStarts += this.#cu;
-      this.#countOnDay("coldStarts", at[i] as number, 1);
-      this.#countOnDay("cuColdStarts", at[i] as number, this.#cu);
-      this.#isFirstStart = false;
-      this.#busyEnd = this.#start(at[i] as number);
+      this.#start(at[i] as number, COLD_START);
     }
     this.outcome.arrivals += at.length;
     if (this.outcome.days !== undefined) addArrivalsByDay(this.outcome.days, at);
@@ -110,18 +107,18 @@ export class FixedReplay {
   /** Ends the current compute. */
   end(): void {
     if (!this.#isNew) this.#sleep();
+    this.#activeTimes.flush();
     this.#isNew = true;
   }
 
   /** A compute is suspended before its first request. Gives the number of requests handled. */
   #addFirst(arrival: SimTime, duration: DurationMs): number {
     this.#isNew = false;
-    this.outcome.firstStarts += 1;
-    this.#countOnDay("firstStarts", arrival, 1);
-    const readyAt = this.#start(arrival);
-    this.outcome.waits.add(readyAt - arrival);
-    this.#countOnDay("waitMs", arrival, readyAt - arrival);
-    this.#busyEnd = readyAt + duration;
+    this.#start(arrival, FIRST_START);
+    const { waitMs, count } = this.#activeTimes;
+    waitMs[count] = this.#readyAt - arrival;
+    this.outcome.waits.add(this.#readyAt - arrival);
+    this.#busyEnd = this.#readyAt + duration;
     return 1;
   }
 
@@ -131,6 +128,7 @@ export class FixedReplay {
    */
   #addWaiting(at: Float64Array, durationMs: Float64Array, from: number): number {
     const { waits } = this.outcome;
+    const { waitMs, count } = this.#activeTimes;
     const readyAt = this.#readyAt;
     const waitedMs = waits.sumMs;
     let busyEnd = this.#busyEnd;
@@ -142,10 +140,7 @@ export class FixedReplay {
       busyEnd = Math.max(busyEnd, readyAt + (durationMs[i] as number));
     }
     this.#busyEnd = busyEnd;
-    if (i > from) {
-      this.#startWaitMs += waits.sumMs - waitedMs;
-      this.#countOnDay("waitMs", this.#activeSince, waits.sumMs - waitedMs);
-    }
+    waitMs[count] = (waitMs[count] as number) + waits.sumMs - waitedMs;
     return i;
   }
 
@@ -165,31 +160,29 @@ export class FixedReplay {
     return i;
   }
 
-  #countOnDay(name: keyof OutcomeTotals, at: SimTime, value: number): void {
-    if (this.outcome.days !== undefined) addOnDay(this.outcome.days, name, at, value);
-  }
-
-  #start(at: SimTime): SimTime {
+  /** Starts the compute; `busyEnd` is then the end of the start. */
+  #start(at: SimTime, startedBy: number): void {
     if (this.#latencies === undefined) throw new Error("begin() must be called before add()");
-    this.#activeSince = at;
-    this.#startWaitMs = 0;
-    this.#readyAt = at + this.#latencies.at(at);
-    this.#sizes?.start(this.#readyAt);
-    this.#observer?.started(at, this.#readyAt);
-    return this.#readyAt;
+    const readyAt = at + this.#latencies.at(at);
+    const times = this.#activeTimes;
+    times.startedBy[times.count] = startedBy;
+    times.from[times.count] = at;
+    times.readyAt[times.count] = readyAt;
+    times.waitMs[times.count] = 0;
+    this.#readyAt = readyAt;
+    this.#busyEnd = readyAt;
+    this.#sizes?.start(readyAt);
+    this.#observer?.started(at, readyAt);
   }
 
   #sleep(): void {
-    const at = this.#busyEnd + this.#delayMs;
-    addActiveTime(
-      this.outcome,
-      this.#lifetime,
-      { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
-      this.#sizes ?? this.#cu,
-      this.#observer?.sized,
-    );
-    if (!this.#isFirstStart)
-      addStartWorth(this.outcome, this.#activeSince, this.#startWorth(this.#startWaitMs), this.#cu);
-    if (at < this.#lifetime.endAt) this.#observer?.suspended(at);
+    const { to, count } = this.#activeTimes;
+    const { endAt } = this.#lifetime;
+    const busyEnd = this.#busyEnd;
+    const at = busyEnd + this.#delayMs;
+    const latest = busyEnd > endAt ? busyEnd : endAt;
+    to[count] = at < latest ? at : latest;
+    this.#activeTimes.end();
+    if (at < endAt) this.#observer?.suspended(at);
   }
 }

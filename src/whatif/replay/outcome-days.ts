@@ -2,6 +2,7 @@ import { dayStart } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import { lowerBound, type Period } from "../../traffic/recorded/trace/trace.ts";
 import { dayCount, MAX_DAYS } from "../trace/long-gaps.ts";
+import { type ActiveTimes, COLD_START, FIRST_START } from "./active-times.ts";
 
 /** What a replay adds up. */
 export type OutcomeTotals = {
@@ -53,24 +54,31 @@ export type OutcomeDays = { readonly firstDay: SimTime } & {
 /** Undefined if the period has too many days to treat them one by one. */
 export function emptyDays(period: Period): OutcomeDays | undefined {
   const days = dayCount(period);
-  if (days > MAX_DAYS) return undefined;
-  const columns = TOTALS.map((name) => [name, new Float64Array(Math.max(1, days))] as const);
-  return { firstDay: dayStart(period.startAt), ...(Object.fromEntries(columns) as Columns) };
+  return days > MAX_DAYS ? undefined : daysOf(dayStart(period.startAt), Math.max(1, days));
 }
 
-type Columns = Omit<OutcomeDays, "firstDay">;
-
-export function addOnDay(days: OutcomeDays, name: keyof OutcomeTotals, at: SimTime, value: number): void {
-  const day = dayOf(days, at);
-  const column = days[name];
-  column[day] = (column[day] as number) + value;
+// Named one by one: V8 finds the fields of a literal faster.
+function daysOf(firstDay: SimTime, count: number): OutcomeDays {
+  return {
+    firstDay,
+    arrivals: new Float64Array(count),
+    firstStarts: new Float64Array(count),
+    coldStarts: new Float64Array(count),
+    cuColdStarts: new Float64Array(count),
+    activeMs: new Float64Array(count),
+    startingMs: new Float64Array(count),
+    cuMs: new Float64Array(count),
+    startWorthMs: new Float64Array(count),
+    cuStartWorthMs: new Float64Array(count),
+    waitMs: new Float64Array(count),
+  };
 }
 
 /** In order of time. */
 export function addArrivalsByDay(days: OutcomeDays, at: Float64Array): void {
   const { arrivals, firstDay } = days;
   for (let from = 0; from < at.length; ) {
-    const day = dayOf(days, at[from] as number);
+    const day = dayIn(firstDay, arrivals.length - 1, at[from] as number);
     const next = firstDay + (day + 1) * DAY;
     const isLast = day === arrivals.length - 1 || (at[at.length - 1] as number) < next;
     const to = isLast ? at.length : lowerBound(at, next);
@@ -79,19 +87,52 @@ export function addArrivalsByDay(days: OutcomeDays, at: Float64Array): void {
   }
 }
 
-/** Divides an active time among its days: `from` to `to`, metered from `readyAt` on. */
-export function addActiveByDay(
+/**
+ * Starts, what they are worth, and the waits for them count on the day of the start. Active time is divided among its
+ * days, and is metered from the end of the start. `meteredCu`: 0 if `addSizeByDay` adds the metered time.
+ */
+export function addActiveTimesByDay(
   days: OutcomeDays,
-  { from, readyAt, to }: { readonly from: SimTime; readonly readyAt: SimTime; readonly to: SimTime },
+  times: ActiveTimes,
+  cu: number,
+  meteredCu: number,
 ): void {
-  const { firstDay, activeMs, startingMs } = days;
+  const { startedBy, from, readyAt, to, waitMs: waits, worthMs, count } = times;
+  const { firstDay, firstStarts, coldStarts, cuColdStarts, startWorthMs, cuStartWorthMs, waitMs } = days;
+  const last = waitMs.length - 1;
+  for (let index = 0; index < count; index += 1) {
+    const startAt = from[index] as number;
+    const day = dayIn(firstDay, last, startAt);
+    if (startedBy[index] === FIRST_START) firstStarts[day] = (firstStarts[day] as number) + 1;
+    if (startedBy[index] === COLD_START) {
+      coldStarts[day] = (coldStarts[day] as number) + 1;
+      cuColdStarts[day] = (cuColdStarts[day] as number) + cu;
+    }
+    const worth = worthMs[index] as number;
+    startWorthMs[day] = (startWorthMs[day] as number) + worth;
+    cuStartWorthMs[day] = (cuStartWorthMs[day] as number) + worth * cu;
+    waitMs[day] = (waitMs[day] as number) + (waits[index] as number);
+    addActiveByDay(days, day, startAt, readyAt[index] as number, to[index] as number, meteredCu);
+  }
+}
+
+/** An active time that begins on a day. */
+function addActiveByDay(
+  { firstDay, activeMs, startingMs, cuMs }: OutcomeDays,
+  firstOfTime: number,
+  from: SimTime,
+  readyAt: SimTime,
+  to: SimTime,
+  cu: number,
+): void {
   const last = activeMs.length - 1;
-  for (let at = from; at < to; ) {
-    const day = dayOf(days, at);
-    const next = day === last ? to : Math.min(to, firstDay + (day + 1) * DAY);
-    const starting = Math.max(0, Math.min(next, readyAt) - at);
+  for (let [at, day] = [from, firstOfTime]; at < to; day += 1) {
+    const dayEnd = firstDay + (day + 1) * DAY;
+    const next = day === last || to <= dayEnd ? to : dayEnd;
+    const starting = readyAt <= at ? 0 : (readyAt < next ? readyAt : next) - at;
     activeMs[day] = (activeMs[day] as number) + next - at;
     startingMs[day] = (startingMs[day] as number) + starting;
+    cuMs[day] = (cuMs[day] as number) + (next - at - starting) * cu;
     at = next;
   }
 }
@@ -101,7 +142,7 @@ export function addSizeByDay(days: OutcomeDays, from: SimTime, to: SimTime, cu: 
   const { firstDay, cuMs } = days;
   const last = cuMs.length - 1;
   for (let at = from; at < to; ) {
-    const day = dayOf(days, at);
+    const day = dayIn(firstDay, last, at);
     const next = day === last ? to : Math.min(to, firstDay + (day + 1) * DAY);
     cuMs[day] = (cuMs[day] as number) + (next - at) * cu;
     at = next;
@@ -126,8 +167,9 @@ export function meanDays(replications: readonly OutcomeDays[]): OutcomeDays {
 }
 
 export function copyOfDays(days: OutcomeDays, factor = 1): OutcomeDays {
-  const columns = TOTALS.map((name) => [name, days[name].map((value) => factor * value)] as const);
-  return { firstDay: days.firstDay, ...(Object.fromEntries(columns) as Columns) };
+  const copy = daysOf(days.firstDay, days.arrivals.length);
+  addDays(copy, days, factor);
+  return copy;
 }
 
 /** Over some days, each as often as it is listed. */
@@ -151,6 +193,7 @@ export function totalsOfDays(days: OutcomeDays, selected: readonly number[]): Ou
   };
 }
 
-function dayOf({ firstDay, arrivals }: OutcomeDays, at: SimTime): number {
-  return Math.max(0, Math.min(arrivals.length - 1, Math.floor((at - firstDay) / DAY)));
+function dayIn(firstDay: SimTime, last: number, at: SimTime): number {
+  const day = Math.floor((at - firstDay) / DAY);
+  return day < 0 ? 0 : day < last ? day : last;
 }

@@ -3,15 +3,11 @@ import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/r
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
 import type { LoadSizes } from "../sizes/load-sizes.ts";
 import type { LatencySource } from "../units/start-latency.ts";
+import { ActiveTimeSums } from "./active-time-sums.ts";
+import { COLD_START, FIRST_START, RESUME } from "./active-times.ts";
 import { type ComputeSetting, NO_WORTH, type ReplayObserver } from "./fixed-replay.ts";
-import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
-import {
-  addActiveTime,
-  addChosenDelays,
-  addStartWorth,
-  emptyOutcome,
-  type ReplayOutcome,
-} from "./replay-outcome.ts";
+import { addArrivalsByDay } from "./outcome-days.ts";
+import { addChosenDelays, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 
 /**
  * Replays one compute after another under any policy, by the rules of `FixedReplay`, each in any number of
@@ -22,15 +18,14 @@ export class PolicyReplay {
   readonly outcome: ReplayOutcome;
   readonly #period: Period;
   readonly #observer: ReplayObserver | undefined;
+  readonly #activeTimes: ActiveTimeSums;
   readonly #schedule: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
   /** The period, shorter where the compute was deleted. */
   #lifetime: Period;
   #policyState: PolicyState | undefined;
   #latencies: LatencySource | undefined;
-  #cu = 1;
   #sizes: LoadSizes | undefined;
-  #startWorth = NO_WORTH;
-  #startedBy: "first request" | "request" | "resume" = "first request";
+  #startedBy = FIRST_START;
   /** Of the last start: the total time that requests wait for it. */
   #startWaitMs: DurationMs = 0;
   #isNew = true;
@@ -47,6 +42,7 @@ export class PolicyReplay {
     this.#period = period;
     this.#lifetime = period;
     this.outcome = outcome;
+    this.#activeTimes = new ActiveTimeSums(outcome);
     this.#observer = observer;
   }
 
@@ -58,9 +54,8 @@ export class PolicyReplay {
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#policyState = policyState;
-    this.#cu = cu;
     this.#sizes = sizes;
-    this.#startWorth = startWorth;
+    this.#activeTimes.begin({ lifetime: this.#lifetime, cu, startWorth, sizes });
     this.#latencies = latencies;
     this.#isNew = true;
     this.#idleEnd = undefined;
@@ -76,9 +71,7 @@ export class PolicyReplay {
       const arrival = at[i] as number;
       if (this.#isNew) {
         this.#isNew = false;
-        this.outcome.firstStarts += 1;
-        this.#countOnDay("firstStarts", arrival, 1);
-        this.#start(arrival, "first request");
+        this.#start(arrival, FIRST_START);
       } else if (arrival > this.#busyEnd) {
         this.#endIdle(arrival);
       }
@@ -86,10 +79,7 @@ export class PolicyReplay {
       const begin = Math.max(arrival, this.#readyAt);
       this.#sizes?.addRequests(arrivals, i, i + 1, this.#readyAt);
       this.outcome.waits.add(begin - arrival);
-      if (begin > arrival) {
-        this.#startWaitMs += begin - arrival;
-        this.#countOnDay("waitMs", this.#activeSince, begin - arrival);
-      }
+      this.#startWaitMs += begin - arrival;
       this.#busyEnd = Math.max(this.#busyEnd, begin + (durationMs[i] as number));
     }
     this.outcome.arrivals += at.length;
@@ -102,6 +92,7 @@ export class PolicyReplay {
       this.#policyState?.schedule(this.#busyEnd, this.#schedule, Number.POSITIVE_INFINITY);
       if (this.#sleepUntil(this.#lifetime.endAt)) this.#sleep(Number.POSITIVE_INFINITY);
     }
+    this.#activeTimes.flush();
     this.#isNew = true;
   }
 
@@ -110,11 +101,7 @@ export class PolicyReplay {
     this.#learnStart();
     this.#policyState?.schedule(idleSince, this.#schedule, arrival);
     if (!this.#sleepUntil(arrival)) {
-      this.outcome.coldStarts += 1;
-      this.outcome.cuColdStarts += this.#cu;
-      this.#countOnDay("coldStarts", arrival, 1);
-      this.#countOnDay("cuColdStarts", arrival, this.#cu);
-      this.#start(arrival, "request");
+      this.#start(arrival, COLD_START);
     }
     this.#policyState?.learn?.(arrival - idleSince, arrival);
     if (this.#policyState?.learnStart === undefined || this.#latencies === undefined) return;
@@ -141,7 +128,7 @@ export class PolicyReplay {
       if (resumeAt > at || resumeAt >= this.#lifetime.endAt) return false;
       if (resumeAt < sleepAt)
         throw new Error(`a policy resumes at ${resumeAt}, before it suspends at ${sleepAt}`);
-      this.#start(resumeAt, "resume");
+      this.#start(resumeAt, RESUME);
       const holdEndsAt = this.#readyAt + schedule.holdMs;
       isActive = at <= holdEndsAt;
       if (isActive) this.outcome.resumesUsed += at < this.#lifetime.endAt ? 1 : 0;
@@ -157,11 +144,7 @@ export class PolicyReplay {
     return true;
   }
 
-  #countOnDay(name: keyof OutcomeTotals, at: SimTime, value: number): void {
-    if (this.outcome.days !== undefined) addOnDay(this.outcome.days, name, at, value);
-  }
-
-  #start(at: SimTime, startedBy: "first request" | "request" | "resume"): void {
+  #start(at: SimTime, startedBy: number): void {
     if (this.#latencies === undefined) throw new Error("begin() must be called before add()");
     this.#activeSince = at;
     this.#startedBy = startedBy;
@@ -173,14 +156,14 @@ export class PolicyReplay {
   }
 
   #sleep(at: SimTime): void {
-    addActiveTime(
-      this.outcome,
-      this.#lifetime,
-      { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
-      this.#sizes ?? this.#cu,
-    );
-    if (this.#startedBy === "request" || (this.#startedBy === "resume" && this.#startWaitMs > 0))
-      addStartWorth(this.outcome, this.#activeSince, this.#startWorth(this.#startWaitMs), this.#cu);
+    const times = this.#activeTimes;
+    const latest = Math.max(this.#lifetime.endAt, this.#busyEnd);
+    times.startedBy[times.count] = this.#startedBy;
+    times.from[times.count] = this.#activeSince;
+    times.readyAt[times.count] = this.#readyAt;
+    times.to[times.count] = at < latest ? at : latest;
+    times.waitMs[times.count] = this.#startWaitMs;
+    times.end();
     if (at < this.#lifetime.endAt) this.#observer?.suspended(at);
   }
 }

@@ -1,16 +1,6 @@
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
-import type { LoadSizes, VisitSize } from "../sizes/load-sizes.ts";
-import {
-  addActiveByDay,
-  addDays,
-  addOnDay,
-  addSizeByDay,
-  copyOfDays,
-  emptyDays,
-  type OutcomeDays,
-  type OutcomeTotals,
-} from "./outcome-days.ts";
+import { addDays, copyOfDays, emptyDays, type OutcomeDays, type OutcomeTotals } from "./outcome-days.ts";
 import { emptyStartsByCompute, mergeStartsByCompute, type StartsByCompute } from "./starts-by-compute.ts";
 import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
 
@@ -148,13 +138,10 @@ export function meteredMs({
   return activeMs - startingMs;
 }
 
-/** Adds what a start at `at` is worth, for a compute of `cu`. */
-export function addStartWorth(outcome: ReplayOutcome, at: SimTime, worthMs: DurationMs, cu: number): void {
+/** Adds what a start is worth, for a compute of `cu`. */
+export function addStartWorth(outcome: ReplayOutcome, worthMs: DurationMs, cu: number): void {
   outcome.startWorthMs += worthMs;
   outcome.cuStartWorthMs += worthMs * cu;
-  if (outcome.days === undefined) return;
-  addOnDay(outcome.days, "startWorthMs", at, worthMs);
-  addOnDay(outcome.days, "cuStartWorthMs", at, worthMs * cu);
 }
 
 /** From the beginning of a start to the suspend: ready at `readyAt`, idle from `busyEnd` on. */
@@ -165,33 +152,35 @@ export type ActiveTime = {
   readonly to: SimTime;
 };
 
-/**
- * Adds one active time, at one size or at sizes that follow the load. After the end of the period only busy time counts, not the idle time that follows it.
- */
+/** Adds one active time. After the end of the period only busy time counts, not the idle time that follows it. */
 export function addActiveTime(
   outcome: ReplayOutcome,
   { startAt, endAt }: Period,
   { from, readyAt, busyEnd, to }: ActiveTime,
-  size: number | LoadSizes,
-  visitSize?: VisitSize,
+  cu: number,
 ): void {
   const end = Math.min(to, Math.max(endAt, busyEnd));
   outcome.activeMs += end - from;
   outcome.startingMs += readyAt - from;
-  const { days } = outcome;
-  if (days !== undefined) addActiveByDay(days, { from, readyAt, to: end });
-  const addSize = (since: SimTime, until: SimTime, sizeCu: number) => {
-    outcome.cuMs += (until - since) * sizeCu;
-    if (days !== undefined) addSizeByDay(days, since, until, sizeCu);
-    visitSize?.(since, until, sizeCu);
-  };
-  if (typeof size === "number") addSize(readyAt, end, size);
-  else size.visitUntil(end, addSize);
-  const lastDay = outcome.activeByDay.length - 1;
-  for (let at = lastDay < 0 ? end : readyAt; at < end; ) {
-    const day = Math.min(lastDay, Math.floor((at - startAt) / DAY));
-    const next = day === lastDay ? end : Math.min(end, startAt + (day + 1) * DAY);
-    outcome.activeByDay[day] = (outcome.activeByDay[day] as number) + next - at;
+  outcome.cuMs += (end - readyAt) * cu;
+  addMeteredTime(outcome.activeByDay, startAt, readyAt, end);
+}
+
+/** Divides metered time among days, counted from the start of the period, `startAt`. */
+export function addMeteredTime(
+  activeByDay: Float64Array,
+  startAt: SimTime,
+  readyAt: SimTime,
+  end: SimTime,
+): void {
+  const lastDay = activeByDay.length - 1;
+  if (lastDay < 0) return;
+  for (let at = readyAt; at < end; ) {
+    const since = Math.floor((at - startAt) / DAY);
+    const day = since < lastDay ? since : lastDay;
+    const dayEnd = startAt + (day + 1) * DAY;
+    const next = day === lastDay || end <= dayEnd ? end : dayEnd;
+    activeByDay[day] = (activeByDay[day] as number) + next - at;
     at = next;
   }
 }

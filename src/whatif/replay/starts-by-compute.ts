@@ -35,7 +35,7 @@ export function addCompute(
   const starts = after.coldStarts + after.firstStarts - before.coldStarts - before.firstStarts;
   const coldPercent = (starts / requests) * 100;
   const longer = requests - Math.ceil(SHARE * requests);
-  const waitP99Ms = [...waitsMs].sort((a, b) => b - a)[longer] ?? 0;
+  const waitP99Ms = Float64Array.from(waitsMs).sort()[waitsMs.length - 1 - longer] ?? 0;
   mergeStartsByCompute(into, {
     coldPercents: [coldPercent],
     waitsP99Ms: [waitP99Ms],

@@ -1,5 +1,5 @@
 import jStat from "jstat";
-import { dayStart, utcDateOf } from "../../kernel/calendar.ts";
+import { dayStart, weekdayOf } from "../../kernel/calendar.ts";
 import type { Random } from "../../kernel/random-port.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
@@ -77,7 +77,7 @@ export function daysByKind(days: readonly SimTime[]): readonly (readonly SimTime
 }
 
 function isWeekend(at: SimTime): boolean {
-  return utcDateOf(at).weekday > FRIDAY;
+  return weekdayOf(at) > FRIDAY;
 }
 
 const UPPER_TAIL = 0.975;

@@ -101,6 +101,7 @@ test("every route is in the document, and answers as the document says", async (
     await call("GET /coverage");
     await call("GET /metrics");
     await call("POST /whatif", [], { policy: "fixed:60" });
+    await call("POST /whatif/advice", [], {});
     await call("POST /snapshots", [], { name: "one" });
     await call("GET /snapshots");
     await call("GET /snapshots/:name", ["one"]);

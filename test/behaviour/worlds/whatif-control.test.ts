@@ -132,3 +132,51 @@ test.each([0, 101, 1.5, "2"])("by_compute is a whole number from 1 to 100, not %
   expect(status).toBe(400);
   expect(body.message).toContain("by_compute");
 });
+
+test("an advice is that of standin advise: the whole bill, what to change, and what is not known", async () => {
+  const { double } = await used();
+  const { status, body } = await double.sim("POST", "/whatif/advice", {
+    plan: "launch",
+    budget: 1,
+    slo: "p99 wait < 1h",
+  });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    plan: "launch",
+    decision: null,
+    traffic: { computes: 2, requests: 6 },
+    current: { meets: { budget: false, slo: true } },
+    text: {
+      decision: expect.stringMatching(/^No recommendation: 0\.2 days of traffic, and 7 are needed/),
+      not_known: expect.arrayContaining([expect.stringContaining("whether a smaller size is enough")]),
+      requirements: [
+        expect.stringContaining("exceed the budget"),
+        expect.stringContaining("meet a p99 wait of at most 3,600 s"),
+      ],
+    },
+    input: { notes: [] },
+  });
+});
+
+test.each([
+  [{ slo: "fast" }, 'slo: must be a limit on a percentile of the wait, such as "p99 wait < 2s"'],
+  [{ slo: "p99 wait < 2s for batch" }, 'slo: no request names a source, so none is for "batch"'],
+  [{ from: "yesterday" }, "from: "],
+  [{ plan: "huge" }, "plan"],
+  [{ budget: -1 }, "budget"],
+  [{ policy: "fixed:60" }, "policy"],
+])("an advice rejects %j", async (question, message) => {
+  const { double } = await used();
+  const { status, body } = await double.sim("POST", "/whatif/advice", question);
+  expect([status, body.message]).toEqual([400, expect.stringContaining(message)]);
+});
+
+test("a world without traffic has no advice", async () => {
+  const double = await createDouble();
+  onTestFinished(() => double.close());
+  const { status, body } = await double.sim("POST", "/whatif/advice", {});
+  expect([status, body.message]).toEqual([
+    400,
+    expect.stringContaining("no compute of this world was used yet"),
+  ]);
+});

@@ -64,6 +64,28 @@ test("the exit status says whether the current settings meet the budget and the 
   expect([unclear.code, unclear.stderr]).toEqual([2, expect.stringContaining('such as "p99 wait < 2s"')]);
 });
 
+test("the limit on the wait is about any percentile, and the requests of one source", async () => {
+  const trace = await createShopTrace("shop.standin-trace", 3, ["office-hours", "health-check"]);
+  const limited = async (limit: string) => {
+    const { code, advice } = await advise(trace, "--slo", limit);
+    return { code, ...advice.current.meets };
+  };
+  const all = await limited("p99 wait < 1ms");
+  expect(all).toMatchObject({ code: 0, slo: true, max_wait: { percentile: "p99", source: null, ms: 1 } });
+  const ofSource = await limited("p99.9 wait < 1ms for office-hours");
+  expect(ofSource).toMatchObject({
+    max_wait: { percentile: "p99.9", source: "office-hours", ms: 1 },
+    slo: (ofSource.wait_ms ?? 0) <= 1,
+  });
+  for (const command of [["advise"], ["whatif", "capacity"]]) {
+    const { code, stderr } = await runStandin([...command, trace, "--slo", "p99 wait < 1s for shop"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('--slo: no request has the source "shop"; there are '),
+    ]);
+  }
+});
+
 test("too little traffic gives no recommendation, and says why", async () => {
   const file = join(testDirectory(), "short.csv");
   writeFileSync(

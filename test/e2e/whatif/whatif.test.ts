@@ -204,6 +204,31 @@ test("delays are chosen on the training days and judged on the test days; a spli
   }
 });
 
+test("--fast leaves out intervals and the test on other days, and changes no figure", async () => {
+  const trace = await createShopTrace("shop.standin-trace", 6);
+  const [whole, fast] = [await runWhatif(["curve", trace]), await runWhatif(["curve", trace, "--fast"])];
+  for (const name of [
+    "present",
+    "best",
+    "curve",
+    "with_latency",
+    "traffic",
+    "traffic_change",
+    "saving",
+  ] as const)
+    expect(fast[name]).toEqual(whole[name]);
+  expect(whole.decision.no_margins).toBeNull();
+  expect([fast.decision.no_margins, fast.held_out]).toEqual([
+    "left out by --fast",
+    { missing: "left out by --fast" },
+  ]);
+  expect((await runStandin(["whatif", "curve", trace, "--fast"])).stdout).toContain(
+    "No intervals: left out by --fast.",
+  );
+  const { code, stderr } = await runStandin(["whatif", "curve", trace, "--fast", "--test", "2d"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("cannot be used with")]);
+});
+
 test("CSV, its columnar file and any number of workers give byte-identical results", async () => {
   const csv = await createShopTrace("shop.csv");
   const trace = join(testDirectory(), "shop.standin-trace");

@@ -32,7 +32,7 @@ function reportOf(
   sizes = SIZES,
   startLatency: StartLatency = NO_LATENCY,
 ): CapacityReport {
-  const traffic = trafficOf(traceOf(HOUR, rows));
+  const traffic = trafficOf({ ...traceOf(HOUR, rows), sources: ["batch", "web"] });
   const work = capacityReport(
     traffic,
     sizes,
@@ -254,6 +254,25 @@ test("a size is sufficient if it meets the SLO, in which a rejected request exce
     9,
   );
   expect(row?.slo_missed_share).toBeGreaterThan(0.1);
+});
+
+test("an SLO for a source is about its requests, throttled or rejected", () => {
+  // Three requests at once need 6 vCPUs of 1; the fourth is alone.
+  const rows: Row[] = [0, 0, 0].map((at) => [at, 10 * SECOND, 0]);
+  const missed = (of: readonly Row[], loadPerRequest: number, source?: string) => {
+    const cu = loadPerRequest === 8 ? 1 : 0.25;
+    const assumptions = { loadPerRequest, slo: { share: 0.9, waitMs: 60_000, source } };
+    return reportOf(of, assumptions, [{ minCu: cu, maxCu: cu }]).sizes[0]?.slo_missed_share;
+  };
+  expect(missed([...rows, [1_800 * SECOND, SECOND, 1]], 8)).toBe(0.75);
+  expect(missed([...rows, [1_800 * SECOND, SECOND, 1]], 8, "batch")).toBe(1);
+  expect(missed([...rows, [1_800 * SECOND, SECOND, 1]], 8, "web")).toBe(0);
+  // Of 300 requests of a source at once, as many are rejected as without the requests of the other.
+  const many = Array.from({ length: 300 }, (): Row => [0, SECOND, 0]);
+  const share = missed(many, 0.001) ?? 0;
+  expect(share).toBeGreaterThan(0);
+  expect(missed([...many, [60 * SECOND, SECOND, 1]], 0.001, "batch")).toBe(share);
+  expect(missed([...many, [60 * SECOND, SECOND, 1]], 0.001, "web")).toBe(0);
 });
 
 test("the answer has the usual range, and what another share of the processor would change", () => {

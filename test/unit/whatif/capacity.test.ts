@@ -71,7 +71,7 @@ describe("direct connections", () => {
         ]),
         1,
       ),
-    ).toEqual({ sessions: 2, refused: 0, peak: 1 });
+    ).toEqual({ sessions: 2, refused: 0, judgedRefused: 0, peak: 1 });
     expect(
       directConnections(
         requestsOf([
@@ -80,7 +80,7 @@ describe("direct connections", () => {
         ]),
         1,
       ),
-    ).toEqual({ sessions: 2, refused: 1, peak: 1 });
+    ).toEqual({ sessions: 2, refused: 1, judgedRefused: 1, peak: 1 });
     expect(
       directConnections(
         requestsOf([
@@ -88,7 +88,7 @@ describe("direct connections", () => {
           [10, 10],
         ]),
       ),
-    ).toEqual({ sessions: 2, refused: 0, peak: 2 });
+    ).toEqual({ sessions: 2, refused: 0, judgedRefused: 0, peak: 2 });
   });
 
   test("the limit is the platform's for the minimum size, less reserved connections", () => {

@@ -1,5 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import type { DurationMs } from "../../../kernel/time.ts";
+import { type Command, Option } from "commander";
 import {
   newestPriceList,
   PRICED_PLANS,
@@ -7,14 +6,16 @@ import {
   priceListOf,
 } from "../../../platform/catalog/price-lists.ts";
 import { randomFrom } from "../../../simulation/random.ts";
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
-import { ALL_DELAYS } from "../../../whatif/gap-curve/settable-delays.ts";
 import type { Question } from "../../../whatif/input/question.ts";
-import type { ReportLimits } from "../../../whatif/page/page-layout.ts";
-import type { Advice } from "../../../whatif/questions/advice/advice.ts";
-import { type AdviceSettings, adviceOfAnswers } from "../../../whatif/questions/advice/advice-of-answers.ts";
+import type { Slo } from "../../../whatif/input/slo.ts";
 import { adviceCharts, advicePage } from "../../../whatif/questions/advice/advice-page.ts";
+import {
+  type AdviceAndLimits,
+  adviceOf,
+  namesSources,
+  waitsForSlo,
+} from "../../../whatif/questions/advice/advise-traffic.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
@@ -23,6 +24,7 @@ import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
+  checkSloSource,
   numberAtLeast,
   type OutputOptions,
   parseSloOption,
@@ -37,7 +39,7 @@ type AdviseOptions = QuestionOptions &
   OutputOptions &
   TraceOptions & {
     readonly plan: PricedPlan;
-    readonly slo?: DurationMs;
+    readonly slo?: Slo;
     readonly budget?: number;
     readonly storage?: number;
     readonly history?: number;
@@ -63,6 +65,7 @@ Examples:
   $ standin advise calls.csv
   $ standin advise calls.csv --plan launch --storage 40 --budget 100
   $ standin advise calls.csv --slo "p99 wait < 2s" --out advice.html
+  $ standin advise calls.csv --slo "p95 wait < 500ms for web"
   $ standin advise --data ./.standin --json
   $ standin advise --url http://127.0.0.1:4620`,
     prepare: () => undefined,
@@ -81,8 +84,8 @@ function addAdviseOptions(command: Command): void {
     .addOption(
       new Option(
         "--slo <limit>",
-        'longest 99th percentile of the wait for a start, such as "p99 wait < 2s"',
-      ).argParser(parseWaitLimitOption),
+        'limit on a percentile of the wait for a start: "p99 wait < 2s", or "p95 wait < 2s for web" for the requests of one source',
+      ).argParser(parseSloOption),
     )
     .addOption(
       new Option("--budget <dollars>", "most that the bill of a month may be").argParser(numberAtLeast(0)),
@@ -106,6 +109,7 @@ type AdviseRun = QuestionRun<AdviseOptions, void>;
 
 async function answerAdvice(run: AdviseRun): Promise<Answered> {
   const { opened, options } = run;
+  checkSloSource(options.slo, opened.traffic);
   const { question, profile } = await questionFromOptions(options, opened.world);
   const { limits, advice } = await adviceOn(run, question, profile.suspendTimeout.defaultS);
   const { budget, slo } = advice.current.meets;
@@ -122,35 +126,14 @@ async function adviceOn(
   { opened, options, signal }: AdviseRun,
   question: Question,
   defaultDelayS: number,
-): Promise<{ readonly limits: ReportLimits; readonly advice: Advice }> {
+): Promise<AdviceAndLimits> {
   const { traffic } = opened;
   const detail = { byCompute: true, byDay: true };
   const reading = await readGaps(opened, question, detail, options.workers, signal);
   const curve = new CurveAnswer(traffic, reading, question, randomFrom(question.seed));
   const named = curve.namedDelays;
   curve.storeOutcomes(named, await replayAll(opened, curve.jobs(named), question, options.workers, signal));
-  const shortest = await shortestWithinWait(curve, options.slo, traffic.computes.length, signal);
-  const answer = curve.summary({ maxWaitP99Ms: options.slo });
-  const attribution = traffic.sources.some((source) => source !== "")
-    ? await runWithProgress(
-        attributionReport(traffic, question, randomFrom(question.seed)),
-        "replaying computes",
-        traffic.computes.length,
-        signal,
-      )
-    : undefined;
-  const advice = adviceOfAnswers(question, adviceSettings(options, defaultDelayS), {
-    curve,
-    answer,
-    attribution,
-    computes: traffic.computes,
-    shortestWithinWait: shortest,
-  });
-  return { limits: answer.limits, advice };
-}
-
-function adviceSettings(options: AdviseOptions, defaultDelayS: number): AdviceSettings {
-  return {
+  const terms = {
     plan: options.plan,
     priceList: options.prices === undefined ? newestPriceList() : priceListOf(options.prices),
     usage: {
@@ -159,33 +142,26 @@ function adviceSettings(options: AdviseOptions, defaultDelayS: number): AdviceSe
       extraBranches: options.extraBranches,
       transferGb: options.transfer,
     },
-    requirements: {
-      budget_dollars_per_month: options.budget ?? null,
-      max_wait_p99_ms: options.slo ?? null,
-    },
+    budgetDollars: options.budget,
+    slo: options.slo,
     defaultDelayS,
   };
-}
-
-async function shortestWithinWait(
-  curve: CurveAnswer,
-  maxWaitP99Ms: DurationMs | undefined,
-  computes: number,
-  signal: AbortSignal,
-): Promise<SuspendDelay | undefined> {
-  if (maxWaitP99Ms === undefined) return ALL_DELAYS.shortest;
-  const found = await runWithProgress(
-    curve.search({ maxWaitP99Ms }),
-    "searching for a delay",
-    MAX_DELAYS_TRIED * computes,
-    signal,
-  );
-  return found?.delay;
-}
-
-/** In milliseconds. */
-function parseWaitLimitOption(text: string): DurationMs {
-  const { share, waitMs } = parseSloOption(text);
-  if (share === 0.99) return waitMs;
-  throw new InvalidArgumentError('It must be about the 99th percentile, such as "p99 wait < 2s".');
+  return adviceOf(question, terms, {
+    curve,
+    waits: await runWithProgress(
+      waitsForSlo(traffic, question, curve, options.slo, randomFrom(question.seed)),
+      "searching for a delay",
+      MAX_DELAYS_TRIED * traffic.computes.length,
+      signal,
+    ),
+    attribution: namesSources(traffic)
+      ? await runWithProgress(
+          attributionReport(traffic, question, randomFrom(question.seed), false),
+          "replaying computes",
+          traffic.computes.length,
+          signal,
+        )
+      : undefined,
+    computes: traffic.computes,
+  });
 }

@@ -15,6 +15,7 @@ import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
+  checkSloSource,
   cpuShareOption,
   numberAbove,
   numberAtLeast,
@@ -134,7 +135,7 @@ function addReadOptions(command: Command): void {
 function sloOption(): Option {
   return new Option(
     "--slo <limit>",
-    `what makes a size sufficient: a limit on how long requests wait because they are throttled; a rejected request exceeds it (default: "p99 wait < 1s")`,
+    `what makes a size sufficient: a limit on how long requests wait because they are throttled; a rejected request exceeds it; "p95 wait < 2s for web" is about the requests of one source (default: "p99 wait < 1s")`,
   ).argParser(parseSloOption);
 }
 
@@ -153,6 +154,7 @@ async function answerCapacity({
   signal,
 }: QuestionRun<CapacityOptions, void>): Promise<Answered> {
   const { traffic, world } = opened;
+  checkSloSource(options.slo, traffic);
   // The share also applies to the loads that this command assumes.
   const { cpuShare: _, ...others } = options;
   const { question, profile } = await questionFromOptions(others, world);

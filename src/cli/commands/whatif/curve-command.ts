@@ -58,6 +58,7 @@ Examples:
   $ standin whatif curve fleet.csv --delay 300 --json
   $ psql -c "copy calls to stdout csv header" | standin whatif curve -
   $ standin whatif curve fleet.csv --max-cold-per-day 500 --out report/
+  $ standin whatif curve fleet.csv --fast
   $ standin whatif curve fleet.csv --max-wait-p99 500ms --by-compute
   $ standin whatif curve fleet.csv --train 14d --test 7d
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
@@ -96,7 +97,7 @@ async function readAnswer({ opened, options, signal }: CurveRun, question: Quest
   const workers = opened.traffic.gapRows === undefined ? options.workers : 1;
   const detail = { byCompute: includesComputes(options), byDay: true };
   const reading = await readGaps(opened, question, detail, workers, signal);
-  const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
+  const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed), options.fast);
   const named = options.delay === undefined ? answer.namedDelays : [options.delay];
   answer.storeOutcomes(named, await replayAll(opened, answer.jobs(named), question, workers, signal));
   return answer;

@@ -30,6 +30,7 @@ export type CurveOptions = QuestionOptions &
     readonly train?: DaySpan;
     readonly test?: DaySpan;
     readonly client?: readonly ClientForm[];
+    readonly fast?: boolean;
     readonly workers: number;
   };
 
@@ -116,6 +117,12 @@ function addCheckOptions(command: Command): void {
         "--client <form>",
         "also simulate this client at each compute; repeatable, see below",
       ).argParser(addClient),
+    )
+    .addOption(
+      new Option(
+        "--fast",
+        "leave out intervals and the test on other days, which take longer than the figures",
+      ).conflicts(["train", "test"]),
     )
     .addOption(workersOption());
 }

@@ -1,3 +1,4 @@
+import type { DurationMs } from "../../../kernel/time.ts";
 import type { PricedPlan, PriceList } from "../../../platform/catalog/price-lists.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
@@ -27,14 +28,23 @@ export type AnsweredQuestions = {
   readonly attribution: AttributionReport | undefined;
   /** Names, in the order of the traffic. */
   readonly computes: readonly string[];
-  /** The shortest delay that meets the limit on the wait; undefined if none does. */
-  readonly shortestWithinWait: SuspendDelay | undefined;
+  readonly waits: WaitsForSlo;
+};
+
+/** What the traffic says about the limit on the wait. */
+export type WaitsForSlo = {
+  /** The shortest delay that meets it, or any without a limit; undefined if none does. */
+  readonly shortestDelay: SuspendDelay | undefined;
+  /** Under the current setting; undefined if it is not known, or without a limit. */
+  readonly currentMs: DurationMs | undefined;
+  /** Without a source; undefined: that of all requests at p99 counts. */
+  readonly withoutMs: ReadonlyMap<string, DurationMs> | undefined;
 };
 
 export function adviceOfAnswers(
   question: Question,
   settings: AdviceSettings,
-  { curve, answer, attribution, computes, shortestWithinWait }: AnsweredQuestions,
+  { curve, answer, attribution, computes, waits }: AnsweredQuestions,
 ): Advice {
   const ownDelays = ownDelaysOf(answer.computes ?? []);
   const chosen = new Map(ownDelays.map(({ compute, delay_s }) => [compute, delay_s]));
@@ -45,8 +55,10 @@ export function adviceOfAnswers(
     costs: question.costs,
     robust: curve.robust,
     currentDelay: question.currentDelay,
-    shortestWithinWait,
-    maxWaitP99Ms: settings.requirements.max_wait_p99_ms ?? undefined,
+    shortestWithinWait: waits.shortestDelay,
+    maxWaitMs: settings.requirements.max_wait?.ms,
+    currentWaitMs: waits.currentMs,
+    waitWithoutMs: (source) => waits.withoutMs?.get(source),
     figuresAt: (delay) => curve.figuresAt(delay),
     waitP99Ms: (delay) => curve.waitP99Ms(delay),
     margins: curve.margins(),

@@ -41,24 +41,48 @@ export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
   };
 }
 
-/** At most ten lines: the decision, what comes next, what would change it, and what is not known. */
-function adviceLines(advice: Advice): string[] {
+/** An advice in sentences; each part is one line at most. */
+export type AdviceText = {
+  readonly decision: string;
+  readonly warning: string | null;
+  /** What comes after the decision. */
+  readonly next: readonly string[];
+  /** Whether the current settings meet what they must. */
+  readonly requirements: readonly string[];
+  readonly would_change: readonly string[];
+  readonly not_known: readonly string[];
+  readonly now: string;
+};
+
+export function adviceText(advice: Advice): AdviceText {
   const { decision, proposals, would_change, not_known, too_little, traffic_change, bill, current } = advice;
   const others = proposals.filter((one) => one !== decision).slice(0, OTHERS);
+  const p99 = current.wait_p99_ms === null ? "" : `, p99 wait ${millisText(current.wait_p99_ms)}`;
+  return {
+    decision: decisionLine(advice),
+    warning:
+      traffic_change === null
+        ? null
+        : `Warning: ${trafficText("traffic", traffic_change)}; figures for a month assume it stays as it was on average, and no delay is recommended.`,
+    next: others.map((one) => `${proposalText(one)}${clearText(one, advice)}.`),
+    requirements: requirementLines(advice),
+    would_change,
+    not_known,
+    now: `${money(bill.dollars_per_month)} a month, ${amount(current.cold_starts_per_day)} cold starts a day${p99}. Savings do not add up: repeat this after a change.${too_little.length > 0 ? "" : " ± is half of a 95 % interval, for other days."}`,
+  };
+}
+
+/** At most ten lines: the decision, what comes next, what would change it, and what is not known. */
+function adviceLines(advice: Advice): string[] {
+  const { decision, warning, next, requirements, would_change, not_known, now } = adviceText(advice);
   return [
-    decisionLine(advice),
-    ...(traffic_change === null
-      ? []
-      : [
-          `Warning: ${trafficText("traffic", traffic_change)}; figures for a month assume it stays as it was on average, and no delay is recommended.`,
-        ]),
-    ...others.map(
-      (one, index) => `${index === 0 ? "Next" : "Then"}: ${proposalText(one)}${clearText(one, advice)}.`,
-    ),
-    ...requirementLines(advice),
+    decision,
+    ...(warning === null ? [] : [warning]),
+    ...next.map((text, index) => `${index === 0 ? "Next" : "Then"}: ${text}`),
+    ...requirements,
     ...(would_change.length === 0 ? [] : [`Would change the choice of a delay: ${would_change.join("; ")}.`]),
     `Not known: ${not_known.join("; ")}.`,
-    `Now: ${money(bill.dollars_per_month)} a month, ${amount(current.cold_starts_per_day)} cold starts a day${current.wait_p99_ms === null ? "" : `, p99 wait ${millisText(current.wait_p99_ms)}`}. Savings do not add up: repeat this after a change.${too_little.length > 0 ? "" : " ± is half of a 95 % interval, for other days."}`,
+    `Now: ${now}`,
   ];
 }
 
@@ -107,17 +131,18 @@ function clearText({ is_clear }: Proposal, { too_little }: Advice): string {
 }
 
 function requirementLines({ current: { meets }, bill }: Advice): string[] {
-  const { budget, slo, budget_dollars_per_month, max_wait_p99_ms } = meets;
+  const { budget, slo, wait_ms, budget_dollars_per_month, max_wait } = meets;
+  const ofSource = typeof max_wait?.source === "string" ? ` for ${max_wait.source}` : "";
   return [
     ...(budget === null || budget_dollars_per_month === null
       ? []
       : [
           `The current settings ${budget ? "meet" : "exceed"} the budget: ${money(bill.dollars_per_month)} of ${money(budget_dollars_per_month)} a month.`,
         ]),
-    ...(slo === null || max_wait_p99_ms === null
+    ...(slo === null || max_wait === null || wait_ms === null
       ? []
       : [
-          `The current settings ${slo ? "meet" : "do not meet"} a p99 wait of at most ${millisText(max_wait_p99_ms)}.`,
+          `The current settings ${slo ? "meet" : "do not meet"} a ${max_wait.percentile} wait of at most ${millisText(max_wait.ms)}${ofSource}: it is ${millisText(wait_ms)}.`,
         ]),
   ];
 }

@@ -23,7 +23,12 @@ export type Advice = {
     readonly delay_s: DelayChoice;
     readonly cold_starts_per_day: number;
     readonly wait_p99_ms: number | null;
-    readonly meets: Requirements & { readonly budget: boolean | null; readonly slo: boolean | null };
+    readonly meets: Requirements & {
+      /** The wait that `max_wait` is about. */
+      readonly wait_ms: number | null;
+      readonly budget: boolean | null;
+      readonly slo: boolean | null;
+    };
   };
   /** The first clear proposal; null: keep what is set, or too little is known. */
   readonly decision: Proposal | null;
@@ -42,11 +47,18 @@ export type Advice = {
 /** What the settings must meet. */
 export type Requirements = {
   readonly budget_dollars_per_month: number | null;
-  readonly max_wait_p99_ms: number | null;
+  /** A percentile, and whose requests it is about; null: all of them. */
+  readonly max_wait: {
+    readonly percentile: string;
+    readonly source: string | null;
+    readonly ms: number;
+  } | null;
 };
 
 export type AdviceInput = ProposalInput & {
   readonly requirements: Requirements;
+  /** The wait that they are about, under the current setting; undefined if it is not known. */
+  readonly currentWaitMs: number | undefined;
   readonly waitP99Ms: (delay: DelayChoice) => number | undefined;
   readonly decision: DecisionSummary;
   /** Of the traffic in the record; null if it stays as it was. */
@@ -61,8 +73,8 @@ export function adviceFrom(input: AdviceInput): Advice {
     input.robust.curve.periodMs,
     input.figuresAt(SHORTEST_DELAY_S).cold_starts,
   );
-  const { budget_dollars_per_month: budget, max_wait_p99_ms: maxWaitMs } = requirements;
-  const waitMs = input.waitP99Ms(currentDelay);
+  const { budget_dollars_per_month: budget, max_wait: maxWait } = requirements;
+  const { currentWaitMs } = input;
   return {
     question,
     plan,
@@ -71,11 +83,12 @@ export function adviceFrom(input: AdviceInput): Advice {
     current: {
       delay_s: currentDelay,
       cold_starts_per_day: input.figuresAt(currentDelay).cold_starts_per_day,
-      wait_p99_ms: waitMs ?? null,
+      wait_p99_ms: input.waitP99Ms(currentDelay) ?? null,
       meets: {
         ...requirements,
         budget: budget === null ? null : bill.dollars_per_month <= budget,
-        slo: maxWaitMs === null || waitMs === undefined ? null : waitMs <= maxWaitMs,
+        wait_ms: currentWaitMs ?? null,
+        slo: maxWait === null || currentWaitMs === undefined ? null : currentWaitMs <= maxWait.ms,
       },
     },
     decision: too_little.length > 0 ? null : (proposals.find((one) => isAdvisable(one, input)) ?? null),
@@ -111,7 +124,7 @@ function wouldChange({ decision }: AdviceInput): string[] {
 }
 
 function notKnown(
-  { attribution, margins, requirements, waitP99Ms, currentDelay, priceList }: AdviceInput,
+  { attribution, margins, requirements, currentWaitMs, priceList }: AdviceInput,
   bill: MonthlyBill,
 ) {
   return [
@@ -126,7 +139,7 @@ function notKnown(
       ? ["what keeps the computes active: the requests name no source"]
       : []),
     ...("missing" in margins ? [`how sure the figures are: ${margins.missing}`] : []),
-    ...(requirements.max_wait_p99_ms !== null && waitP99Ms(currentDelay) === undefined
+    ...(requirements.max_wait !== null && currentWaitMs === undefined
       ? ["the wait at p99: the trace is too large to replay"]
       : []),
   ];

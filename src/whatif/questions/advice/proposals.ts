@@ -64,8 +64,10 @@ export type ProposalInput = {
   readonly defaultDelayS: number;
   /** The shortest delay that meets the limit on the wait; undefined if none does. */
   readonly shortestWithinWait: SuspendDelay | undefined;
-  /** That limit, on the 99th percentile. */
-  readonly maxWaitP99Ms: DurationMs | undefined;
+  /** That limit; it is on the 99th percentile over all requests unless `waitWithoutMs` knows the wait. */
+  readonly maxWaitMs: DurationMs | undefined;
+  /** The wait that the limit is about, without a source. */
+  readonly waitWithoutMs: (source: string) => DurationMs | undefined;
   readonly figuresAt: (delay: DelayChoice) => PointFigures;
   readonly margins: DayMargins | { readonly missing: string };
   readonly heldOut: HeldOutSummary;
@@ -138,10 +140,10 @@ function marginsOf(
  * than the noise. Those that are set are chosen on all days, of which they promise too much.
  */
 function computeProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
-  const { heldOut, plan, maxWaitP99Ms, ownDelays, currentDelay } = input;
+  const { heldOut, plan, maxWaitMs, ownDelays, currentDelay } = input;
   if ("missing" in heldOut || heldOut.recommended === "fleet" || ALLOWED_DELAYS[plan] !== "all") return [];
   // The wait under them is not known.
-  if (maxWaitP99Ms !== undefined || ownDelays.length === 0) return [];
+  if (maxWaitMs !== undefined || ownDelays.length === 0) return [];
   const saving = marginsOf(input, input.ownDelayOf);
   const thanForAll = marginsOf(input, input.ownDelayOf, { from: bestSettable(input, plan) ?? currentDelay });
   if (saving === undefined || thanForAll === undefined) return [];
@@ -163,7 +165,7 @@ function computeProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
 }
 
 function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
-  const { attribution, currentDelay, traffic, periodic, maxWaitP99Ms = Number.POSITIVE_INFINITY } = input;
+  const { attribution, currentDelay, traffic, periodic, maxWaitMs = Number.POSITIVE_INFINITY } = input;
   const isNotKnown = "missing" in input.margins;
   if (attribution === undefined) return [];
   const intervals = new Map(periodic.map(({ source, everyMs }) => [source, everyMs]));
@@ -174,7 +176,9 @@ function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
       // Without a check that keeps computes active, others wait for starts.
       .filter(
         ({ source, saves_cost, without }) =>
-          intervals.has(source) && saves_cost > 0 && without.wait_p99_ms <= maxWaitP99Ms,
+          intervals.has(source) &&
+          saves_cost > 0 &&
+          (input.waitWithoutMs(source) ?? without.wait_p99_ms) <= maxWaitMs,
       )
       .map(({ source, saves_cost, more_cold_starts, margin_95 }) => {
         const perStart = dollarsPerStart(input);

@@ -53,7 +53,7 @@ export type AttributionReport = {
   readonly no_margins: string | null;
   /** Over all computes; the largest saving first. */
   readonly sources: readonly SourceShare[];
-  /** By compute; the largest saving first. */
+  /** By compute; the largest saving first. Empty unless they were asked for. */
   readonly computes: readonly ComputeShares[];
   readonly limits: ReportLimits;
 };
@@ -62,11 +62,12 @@ export type AttributionReport = {
 const MAX_SOURCES = 24;
 export const UNNAMED = "(no source)";
 
-/** Yields the number of computes done. */
+/** Yields the number of computes done. `byCompute`: whether the shares of each compute are replayed, too. */
 export function* attributionReport(
   allTraffic: Traffic,
   question: Question,
   random: Random,
+  byCompute = true,
 ): Generator<number, AttributionReport> {
   const traffic = mergeSources(allTraffic, MAX_SOURCES);
   const { period, sources } = traffic;
@@ -76,10 +77,10 @@ export function* attributionReport(
   const fleet = new Attributor(period, currentDelay, count, emptyOutcomeByDay);
   const computes: ComputeShares[] = [];
   for (const [number, compute] of traffic.computes.entries()) {
-    const own = new Attributor(period, currentDelay, count);
+    const own = byCompute ? new Attributor(period, currentDelay, count) : undefined;
     const cu = sizeOf(costs, number);
     const latencies = new StartLatencies(question.latency, random, number);
-    for (const attributor of [fleet, own]) {
+    for (const attributor of own === undefined ? [fleet] : [fleet, own]) {
       const setting = {
         cu,
         delay: ownDelays?.[number],
@@ -90,11 +91,13 @@ export function* attributionReport(
       eachPart(traffic.arrivals(number), (part) => attributor.add(part));
       attributor.end();
     }
-    const attribution = own.attribution();
-    const isScaling = question.scaling?.ranges[number] !== undefined;
-    const ownCosts = { ...costs, cu: isScaling ? [cu] : cu };
-    const shares = sharesOf(attribution, traffic, ownCosts).filter(({ requests }) => requests > 0);
-    computes.push({ compute, active_s: meteredMs(attribution.all) / 1_000, sources: shares });
+    if (own !== undefined) {
+      const attribution = own.attribution();
+      const isScaling = question.scaling?.ranges[number] !== undefined;
+      const ownCosts = { ...costs, cu: isScaling ? [cu] : cu };
+      const shares = sharesOf(attribution, traffic, ownCosts).filter(({ requests }) => requests > 0);
+      computes.push({ compute, active_s: meteredMs(attribution.all) / 1_000, sources: shares });
+    }
     yield number + 1;
   }
   const { all, shares } = fleet.attribution();

@@ -83,15 +83,39 @@ export class Attributor {
   }
 }
 
-function splitBySource(
-  { at, durationMs, source, load }: ComputeArrivals,
-  own: number,
-): readonly [ComputeArrivals, ComputeArrivals] {
-  const isOwn = (i: number) => (source?.[i] ?? 0) === own;
-  const select = (wanted: boolean): ComputeArrivals => ({
-    at: at.filter((_, i) => isOwn(i) === wanted),
-    durationMs: durationMs.filter((_, i) => isOwn(i) === wanted),
-    load: load?.filter((_, i) => isOwn(i) === wanted),
-  });
-  return [select(true), select(false)];
+/** The requests of a source, and those of all others. */
+function splitBySource(arrivals: ComputeArrivals, own: number): readonly [ComputeArrivals, ComputeArrivals] {
+  const { at, source, load } = arrivals;
+  let count = 0;
+  for (let i = 0; i < at.length; i += 1) if ((source?.[i] ?? 0) === own) count += 1;
+  if (count === 0) return [NO_ARRIVALS, arrivals];
+  if (count === at.length) return [arrivals, NO_ARRIVALS];
+  const ours = emptyColumns(count, load);
+  const others = emptyColumns(at.length - count, load);
+  let [nextOwn, nextOther] = [0, 0];
+  for (let i = 0; i < at.length; i += 1) {
+    const isOwn = source?.[i] === own;
+    const into = isOwn ? ours : others;
+    const index = isOwn ? nextOwn : nextOther;
+    into.at[index] = at[i] as number;
+    into.durationMs[index] = arrivals.durationMs[i] as number;
+    if (load !== undefined && into.load !== undefined) into.load[index] = load[i] as number;
+    if (isOwn) nextOwn += 1;
+    else nextOther += 1;
+  }
+  return [ours, others];
 }
+
+/** With loads if the requests have them. */
+function emptyColumns(
+  length: number,
+  load: ComputeArrivals["load"],
+): Pick<ComputeArrivals, "at" | "durationMs" | "load"> {
+  return {
+    at: new Float64Array(length),
+    durationMs: new Float64Array(length),
+    load: load === undefined ? undefined : new Float64Array(length),
+  };
+}
+
+const NO_ARRIVALS = emptyColumns(0, undefined);

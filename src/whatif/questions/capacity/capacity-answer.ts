@@ -96,7 +96,7 @@ const LITTLE = 0.001;
 /** What is tolerated, if anything is throttled. */
 function toleratedText(row: CapacityRow, { assumptions: { slo } }: CapacityReport): string {
   if (slo !== undefined && row.throttled_share > 0)
-    return ` Throttling adds ${millisText(row.added_wait_mean_ms)} to a request on average; ${shareText(row.slo_missed_share ?? 0)} of the requests exceed the limit.`;
+    return ` Throttling adds ${millisText(row.added_wait_mean_ms)} to a request on average; ${shareText(row.slo_missed_share ?? 0)} of the requests${slo.source === undefined ? "" : ` for ${slo.source}`} exceed the limit.`;
   return row.throttled_share === 0 ? "" : ` It is throttled for ${throttledText(row)} of the active time.`;
 }
 

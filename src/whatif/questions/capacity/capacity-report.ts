@@ -8,6 +8,7 @@ import { tooManyDays } from "../../held-out/day-statistics.ts";
 import { LeftOutDays, noMarginsReason } from "../../held-out/left-out-days.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
+import { sloSource } from "../../input/slo.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { activeIntervals } from "../../replay/active-intervals.ts";
 import { loadReadingsOf } from "../../sizes/load-readings-source.ts";
@@ -67,13 +68,16 @@ export function* capacityReport(
   const { period } = traffic;
   const noMargins = tooManyDays(period) ?? noMarginsReason(period) ?? null;
   const leftOut = noMargins === null ? new LeftOutDays(period) : undefined;
-  const totals = ranges.map((range) => new CapacityTotals(range, profile, assumptions, period, leftOut));
+  const judged = sloSource(assumptions.slo, traffic.sources);
+  const totals = ranges.map(
+    (range) => new CapacityTotals(range, profile, assumptions, period, leftOut, judged),
+  );
   const caches = totals.map(({ cacheCu }) => cacheCapacity(profile, cacheCu));
   const distances =
     assumptions.cache === undefined
       ? undefined
       : new CacheSimulation(traffic, caches, assumptions.cache, random);
-  const sensitivity = new LoadSensitivity(ranges, profile, demandOf(assumptions), assumptions.slo);
+  const sensitivity = new LoadSensitivity(ranges, profile, demandOf(assumptions), assumptions.slo, judged);
   const current = question.metered === undefined ? undefined : new CurrentUse(question, profile, assumptions);
   let [peak, arrivals, used, recorded] = [0, 0, 0, 0];
   for (const number of traffic.computes.keys()) {

@@ -10,7 +10,13 @@ import type { Slo } from "../../input/slo.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
-import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
+import {
+  directConnections,
+  directLimit,
+  type IsJudged,
+  POOL_WAIT_LIMIT_MS,
+  pooledConnections,
+} from "./pool-connections.ts";
 import { emptyScalingDays } from "./scaling-days.ts";
 import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
 import { replayScaling, smallestSizeCu } from "./scaling-replay.ts";
@@ -106,6 +112,7 @@ export class CapacityTotals {
   readonly #waits = new WaitHistogram();
   #sessions = 0;
   #directRefused = 0;
+  #judgedRefused = 0;
   #erlangRefused = 0;
   #erlangWaited = 0;
   #erlangWaitMs = 0;
@@ -113,20 +120,27 @@ export class CapacityTotals {
   readonly #scaling: ScalingOutcome;
   readonly #leftOut: LeftOutDays | undefined;
   readonly #slo: Slo | undefined;
+  /** That the SLO is about; undefined: all requests. */
+  readonly #judgedSource: number | undefined;
 
-  /** `leftOut`: undefined without intervals. */
+  /** `leftOut`: undefined without intervals. `judgedSource`: that the SLO is about; undefined: all requests. */
   constructor(
     range: SizeRange,
     profile: Profile,
     assumptions: CapacityAssumptions,
     period: Period,
     leftOut: LeftOutDays | undefined,
+    judgedSource?: number,
   ) {
     const { cache, poolBy, reserved, slo } = assumptions;
     this.#slo = slo;
+    this.#judgedSource = judgedSource;
     this.range = range;
     this.#leftOut = leftOut;
-    this.#scaling = emptyScalingOutcome(leftOut === undefined ? undefined : emptyScalingDays(period));
+    this.#scaling = emptyScalingOutcome(
+      leftOut === undefined ? undefined : emptyScalingDays(period),
+      judgedSource,
+    );
     this.#poolBy = poolBy;
     this.#profile = profile;
     this.#demand = demandOf(assumptions);
@@ -150,22 +164,26 @@ export class CapacityTotals {
     return Math.max(1, Math.floor(this.#maxConnections * POOL_SHARE));
   }
 
-  /** Requests that get no connection, directly or through the pool. */
+  /** Requests that get no connection, directly or through the pool, of those that the SLO is about. */
   get rejected(): number {
-    return this.#directRefused + this.#pooledRefused;
+    return this.#judgedRefused;
   }
 
   addConnections(arrivals: ComputeArrivals, period: Period): void {
     const { at, durationMs, source } = arrivals;
     const pools = { at, durationMs, source: this.#poolBy === "source" ? source : undefined };
-    const { sessions, refused } = directConnections(arrivals, this.#limit);
+    const judged = this.#judgedSource;
+    const isJudged: IsJudged = (index) => judged === undefined || (source?.[index] ?? 0) === judged;
+    const { sessions, refused, judgedRefused } = directConnections(arrivals, this.#limit, isJudged);
     const [poolSize, ceiling] = [this.#poolSize, Math.max(1, this.#limit)];
-    const pooled = pooledConnections(pools, {
+    const rules = {
       poolSize,
       ceiling,
       clients: this.#profile.pooledConnections,
       waitLimitMs: POOL_WAIT_LIMIT_MS,
-    });
+    };
+    const pooled = pooledConnections(pools, rules, isJudged);
+    this.#judgedRefused += judgedRefused + pooled.judgedRefused;
     this.#sessions += sessions;
     this.#directRefused += refused;
     const servers = Math.min(poolSize, ceiling);
@@ -265,12 +283,13 @@ export function demandOf({
   return { loadPerRequest, loadFactor: cpuShare, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
 }
 
-/** The share of requests that an SLO does not allow. */
+/** The share of the judged requests that an SLO does not allow. `rejected`: of these requests. */
 export function missedShare(
   { waitMs }: Slo,
-  { addedWaits, requests }: Pick<ScalingOutcome, "addedWaits" | "requests">,
+  outcome: Pick<ScalingOutcome, "addedWaits" | "requests" | "judged">,
   rejected: number,
 ): number {
+  const { addedWaits, requests } = outcome.judged ?? outcome;
   return requests === 0 ? 0 : Math.min(1, (addedWaits.countAbove(waitMs) + rejected) / requests);
 }
 

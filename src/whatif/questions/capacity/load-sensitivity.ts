@@ -39,14 +39,20 @@ export class LoadSensitivity {
     readonly outcomes: readonly ScalingOutcome[];
   }[];
 
-  constructor(ranges: readonly SizeRange[], profile: Profile, demand: Demand, slo: Slo | undefined) {
+  constructor(
+    ranges: readonly SizeRange[],
+    profile: Profile,
+    demand: Demand,
+    slo: Slo | undefined,
+    judgedSource?: number,
+  ) {
     this.#slo = slo;
     this.#ranges = ranges;
     this.#profile = profile;
     this.#variants = FACTORS.map((factor) => ({
       factor,
       demand: { ...demand, loadFactor: factor * (demand.loadFactor ?? 1) },
-      outcomes: ranges.map(() => emptyScalingOutcome()),
+      outcomes: ranges.map(() => emptyScalingOutcome(undefined, judgedSource)),
     }));
   }
 
@@ -56,7 +62,7 @@ export class LoadSensitivity {
         replayScaling(arrivals, demand, setting, range, this.#profile, outcomes[index]);
   }
 
-  /** `rejected`: requests without a connection, by size. */
+  /** `rejected`: judged requests without a connection, by size. */
   rows(rejected: readonly number[]): SensitivityRow[] {
     const slo = this.#slo;
     return this.#variants.map(({ factor, outcomes }) => ({

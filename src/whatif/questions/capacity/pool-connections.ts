@@ -8,9 +8,16 @@ import { DepartureQueue } from "../../sizes/departure-queue.ts";
 export type DirectOutcome = {
   readonly sessions: number;
   readonly refused: number;
+  /** Those of them that are judged. */
+  readonly judgedRefused: number;
   /** Most connections open at once; never above the limit. */
   readonly peak: number;
 };
+
+/** Whether a request is one of those that an SLO is about. */
+export type IsJudged = (index: number) => boolean;
+
+const ALL_JUDGED: IsJudged = () => true;
 
 /**
  * Connections from arrival to end against a limit. At the limit an arrival is rejected and not retried
@@ -19,20 +26,22 @@ export type DirectOutcome = {
 export function directConnections(
   { at, durationMs }: ComputeArrivals,
   limit = Number.POSITIVE_INFINITY,
+  isJudged = ALL_JUDGED,
 ): DirectOutcome {
   const openConnections = new DepartureQueue();
-  let [refused, peak] = [0, 0];
+  let [refused, judgedRefused, peak] = [0, 0, 0];
   for (let i = 0; i < at.length; i += 1) {
     const arrival = at[i] as number;
     while (openConnections.firstAt <= arrival) openConnections.take();
     if (openConnections.size >= limit) {
       refused += 1;
+      if (isJudged(i)) judgedRefused += 1;
       continue;
     }
     openConnections.add(arrival + (durationMs[i] as number));
     peak = Math.max(peak, openConnections.size);
   }
-  return { sessions: at.length, refused, peak };
+  return { sessions: at.length, refused, judgedRefused, peak };
 }
 
 /** Direct connections that clients may have to a compute of this range; `reserved` are for the platform. */
@@ -57,6 +66,8 @@ export type PooledOutcome = {
   readonly sessions: number;
   /** Rejected at the limit of clients, or disconnected after waiting longer than the limit (inclusive). */
   readonly refused: number;
+  /** Those of them that are judged. */
+  readonly judgedRefused: number;
   readonly peak: number;
   readonly waits: WaitHistogram;
 };
@@ -68,14 +79,19 @@ export type PooledOutcome = {
 export function pooledConnections(
   { at, durationMs, source }: ComputeArrivals,
   rules: PoolRules,
+  isJudged = ALL_JUDGED,
 ): PooledOutcome {
   const pools = new PoolerSimulation(rules);
   for (let i = 0; i < at.length; i += 1)
-    pools.arrive(at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
+    pools.arrive(at[i] as number, durationMs[i] as number, source?.[i] ?? 0, isJudged(i));
   return pools.finish();
 }
 
-type WaitingSession = { readonly at: number; readonly durationMs: DurationMs };
+type WaitingSession = {
+  readonly at: number;
+  readonly durationMs: DurationMs;
+  readonly isJudged: boolean;
+};
 
 class PoolerSimulation {
   readonly #rules: PoolRules;
@@ -84,6 +100,7 @@ class PoolerSimulation {
   readonly #waits = new WaitHistogram();
   #sessions = 0;
   #refused = 0;
+  #judgedRefused = 0;
   #peak = 0;
   #waiting = 0;
 
@@ -91,22 +108,33 @@ class PoolerSimulation {
     this.#rules = rules;
   }
 
-  arrive(at: number, durationMs: DurationMs, pool: number): void {
+  arrive(at: number, durationMs: DurationMs, pool: number, isJudged: boolean): void {
     this.#freeUntil(at);
     this.#sessions += 1;
     if (this.#isFull(at)) {
-      this.#refused += 1;
+      this.#refuse(isJudged);
       return;
     }
     while (this.#pools.length <= pool) this.#pools.push({ waiting: [], first: 0, busy: 0 });
-    this.#pools[pool]?.waiting.push({ at, durationMs });
+    this.#pools[pool]?.waiting.push({ at, durationMs, isJudged });
     this.#waiting += 1;
     this.#dispatch(at);
   }
 
   finish(): PooledOutcome {
     this.#freeUntil(Number.MAX_VALUE);
-    return { sessions: this.#sessions, refused: this.#refused, peak: this.#peak, waits: this.#waits };
+    return {
+      sessions: this.#sessions,
+      refused: this.#refused,
+      judgedRefused: this.#judgedRefused,
+      peak: this.#peak,
+      waits: this.#waits,
+    };
+  }
+
+  #refuse(isJudged: boolean): void {
+    this.#refused += 1;
+    if (isJudged) this.#judgedRefused += 1;
   }
 
   /** Waiting sessions past the limit are removed lazily: only when the limit of clients is reached. */
@@ -162,7 +190,7 @@ class PoolerSimulation {
       next = pool.waiting[pool.first]
     ) {
       pool.first += 1;
-      this.#refused += 1;
+      this.#refuse(next.isJudged);
       this.#waiting -= 1;
     }
   }

@@ -13,13 +13,27 @@ export type ScalingOutcome = {
   requests: number;
   /** By how much throttling lengthens requests. */
   readonly addedWaits: WaitHistogram;
+  /** The requests that an SLO is about; undefined: all. */
+  readonly judged?: JudgedRequests | undefined;
   /** By UTC day, for margins; undefined where they are not needed. */
   readonly days?: ScalingDays | undefined;
 };
 
-export function emptyScalingOutcome(days?: ScalingDays): ScalingOutcome {
+/** The requests of one source, and by how much throttling lengthens them. */
+type JudgedRequests = {
+  readonly source: number;
+  requests: number;
+  readonly addedWaits: WaitHistogram;
+};
+
+/** `judgedSource`: of an SLO; undefined: all requests count. */
+export function emptyScalingOutcome(days?: ScalingDays, judgedSource?: number): ScalingOutcome {
   return {
     days,
+    judged:
+      judgedSource === undefined
+        ? undefined
+        : { source: judgedSource, requests: 0, addedWaits: new WaitHistogram() },
     cuMs: 0,
     activeMs: 0,
     throttledMs: 0,

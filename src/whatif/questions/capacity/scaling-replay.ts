@@ -71,7 +71,14 @@ function replayRequests(
   for (let i = 0; i < at.length; i += 1) replay.arrive(i, at[i] as number, durationMs[i] as number);
   replay.finish();
   outcome.requests += at.length;
+  if (outcome.judged !== undefined) outcome.judged.requests += requestsOf(arrivals, outcome.judged.source);
   return outcome;
+}
+
+function requestsOf({ at, source }: ComputeArrivals, only: number): number {
+  let requests = 0;
+  for (let i = 0; i < at.length; i += 1) if ((source?.[i] ?? 0) === only) requests += 1;
+  return requests;
 }
 
 type ReplayOutput = {
@@ -277,7 +284,8 @@ class ScalingReplay {
       this.#observer?.ended(index, this.#now);
       if (this.#progressMs !== undefined) this.#endObserved(index, this.#progressMs);
       else if (this.#servedAt !== undefined)
-        this.#outcome.addedWaits.add(
+        this.#addWait(
+          index,
           Math.round(this.#now - (this.#servedAt[index] as number) - (durationMs[index] as number)),
         );
     }
@@ -287,7 +295,14 @@ class ScalingReplay {
   #endObserved(index: number, progressMs: Float64Array): void {
     progressMs[index] = Math.round((progressMs[index] as number) + this.#observedMs);
     const lengthenedMs = (this.#requests.durationMs[index] as number) - (progressMs[index] as number);
-    this.#outcome.addedWaits.add(Math.round(lengthenedMs));
+    this.#addWait(index, Math.round(lengthenedMs));
+  }
+
+  #addWait(index: number, waitMs: DurationMs): void {
+    const { addedWaits, judged } = this.#outcome;
+    addedWaits.add(waitMs);
+    if (judged !== undefined && (this.#requests.source?.[index] ?? 0) === judged.source)
+      judged.addedWaits.add(waitMs);
   }
 }
 

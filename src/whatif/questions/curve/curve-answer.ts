@@ -3,6 +3,7 @@ import type { Random } from "../../../kernel/random-port.ts";
 import { type DurationMs, SECOND } from "../../../kernel/time.ts";
 import { chosenDelays, longestWithinCost, type Objective } from "../../choice/decision.ts";
 import { decisionSummary } from "../../choice/decision-summary.ts";
+import { onFront } from "../../choice/pareto.ts";
 import {
   type Curve,
   type CurvePoint,
@@ -55,7 +56,8 @@ export class CurveAnswer {
   #withinWait: DelaysWithinWait | undefined;
   #periodic: readonly PeriodicSource[] | undefined;
 
-  constructor(traffic: Traffic, gaps: CurveReading, question: Question, random: Random) {
+  /** `isFast`: without intervals. */
+  constructor(traffic: Traffic, gaps: CurveReading, question: Question, random: Random, isFast = false) {
     const scaled = scaledTimeOf(traffic, gaps, question, random);
     const reading = withScaledCells(gaps, scaled);
     this.#traffic = traffic;
@@ -69,6 +71,7 @@ export class CurveAnswer {
       gaps: reading.longGaps,
       period: traffic.period,
       silenceIsIdle: traffic.silenceIsIdle,
+      isFast,
       costs: this.#fleet.costs,
       settable: question.settable,
       currentDelay: question.currentDelay,
@@ -163,6 +166,7 @@ export class CurveAnswer {
     const within = this.#cheapestWithin(constraints);
     const namedDelays = this.namedDelaysWithin(constraints);
     const margins = this.#statistics.margins();
+    if (!("missing" in margins)) margins.prepare(this.#delaysWithMargins(constraints));
     if (!isInstant(this.#question.latency))
       for (const delay of [...this.namedDelays, ...namedDelays]) this.#replays.figures(delay);
     const decision = decisionSummary({
@@ -240,6 +244,13 @@ export class CurveAnswer {
     return sortedDelays([this.#question.currentDelay, this.#fleet.best.delay, ...shown]);
   }
 
+  /** Those that a summary names. */
+  #delaysWithMargins(constraints: CurveConstraints): readonly DelayChoice[] {
+    const shown = [...SHOWN_DELAYS, ...this.#chosen(constraints)];
+    const named = [this.#question.currentDelay, this.#fleet.best.delay];
+    return [...shown, ...named, ...shown.map((delay) => onFront(this.curve, delay))];
+  }
+
   #chosen(constraints: CurveConstraints): readonly SuspendDelay[] {
     const range = this.#rangeWithin(constraints);
     const ranges = range === undefined ? [] : settableWithin(this.#question.settable, range);
@@ -309,6 +320,9 @@ export class CurveAnswer {
 
   /** All delays within the limits; undefined if none is. */
   #rangeWithin(constraints: CurveConstraints): DelayRange | undefined {
+    const { shortestDelay } = constraints;
+    if (shortestDelay === null) return undefined;
+    if (shortestDelay !== undefined) return { ...ALL_DELAYS, shortest: shortestDelay };
     const cheapest = this.#cheapestWithin(constraints);
     if (cheapest === undefined) return ALL_DELAYS;
     if (cheapest === null) return undefined;

@@ -1,5 +1,5 @@
 import type { DecisionSummary } from "../../choice/decision-summary.ts";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
 import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
 import type { ChangeMargins, FigureMargins } from "../../held-out/margins.ts";
 import type { NamedMargins } from "../../held-out/named-margins.ts";
@@ -93,4 +93,6 @@ export type CurveConstraints = {
   readonly maxColdPerDay?: number | undefined;
   readonly maxWaitP99Ms?: number | undefined;
   readonly maxCostPerMonth?: number | undefined;
+  /** Of the delays that other limits allow; null if none is. */
+  readonly shortestDelay?: SuspendDelay | null | undefined;
 };

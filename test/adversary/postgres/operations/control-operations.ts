@@ -59,6 +59,7 @@ export const CONTROL_OPERATIONS = {
   "GET /events": once,
   "GET /events/stream": ENDLESS,
   "POST /whatif": () => [{ body: { policy: "fixed:60" } }],
+  "POST /whatif/advice": () => [{ body: {} }],
   "GET /scenario": once,
   "GET /run": PAGE,
   "POST /run": PAGE,

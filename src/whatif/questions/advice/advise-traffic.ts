@@ -1,0 +1,125 @@
+import type { Random } from "../../../kernel/random-port.ts";
+import type { DurationMs } from "../../../kernel/time.ts";
+import type { PricedPlan, PriceList } from "../../../platform/catalog/price-lists.ts";
+import { readCurve } from "../../gap-curve/curve-reading.ts";
+import { cheapestWithin } from "../../gap-curve/optimum.ts";
+import { ALL_DELAYS } from "../../gap-curve/settable-delays.ts";
+import type { Question } from "../../input/question.ts";
+import { replayComputes } from "../../input/replay-jobs.ts";
+import { isOfAllAtP99, percentileText, type Slo } from "../../input/slo.ts";
+import type { ReportLimits } from "../../page/page-layout.ts";
+import type { Traffic } from "../../trace/known-traffic.ts";
+import type { OtherUsage } from "../../units/bill.ts";
+import { meanLatencyMs } from "../../units/mean-latency.ts";
+import { type AttributionReport, attributionReport } from "../attribution/attribution-report.ts";
+import { CurveAnswer } from "../curve/curve-answer.ts";
+import type { Advice } from "./advice.ts";
+import { adviceOfAnswers, type WaitsForSlo } from "./advice-of-answers.ts";
+import { SloWaits } from "./slo-waits.ts";
+
+/** What an advice is about, besides the question and the traffic. */
+export type AdviceTerms = {
+  readonly plan: PricedPlan;
+  readonly priceList: PriceList;
+  readonly usage: OtherUsage;
+  readonly budgetDollars: number | undefined;
+  /** What the waits for starts must meet. */
+  readonly slo: Slo | undefined;
+  /** The platform's default delay, in seconds. */
+  readonly defaultDelayS: number;
+};
+
+/** What is read from the traffic. */
+export type AdviceParts = {
+  /** Has the outcomes of its `namedDelays`. */
+  readonly curve: CurveAnswer;
+  readonly waits: WaitsForSlo;
+  /** Undefined if the requests name no sources. */
+  readonly attribution: AttributionReport | undefined;
+  /** Names, in the order of the traffic. */
+  readonly computes: readonly string[];
+};
+
+export type AdviceAndLimits = { readonly advice: Advice; readonly limits: ReportLimits };
+
+export function namesSources({ sources }: Traffic): boolean {
+  return sources.some((source) => source !== "");
+}
+
+export function adviceOf(
+  question: Question,
+  { plan, priceList, usage, budgetDollars, slo, defaultDelayS }: AdviceTerms,
+  { curve, waits, attribution, computes }: AdviceParts,
+): AdviceAndLimits {
+  const answer = curve.summary(
+    slo === undefined || isOfAllAtP99(slo)
+      ? { maxWaitP99Ms: slo?.waitMs }
+      : { shortestDelay: waits.shortestDelay ?? null },
+  );
+  const requirements = {
+    budget_dollars_per_month: budgetDollars ?? null,
+    max_wait:
+      slo === undefined
+        ? null
+        : { percentile: percentileText(slo.share), source: slo.source ?? null, ms: slo.waitMs },
+  };
+  const settings = { plan, priceList, usage, requirements, defaultDelayS };
+  const advice = adviceOfAnswers(question, settings, { curve, answer, attribution, computes, waits });
+  return { advice, limits: answer.limits };
+}
+
+/** Yields the number of computes done, of one replay after the other. */
+export function* waitsForSlo(
+  traffic: Traffic,
+  question: Question,
+  curve: CurveAnswer,
+  slo: Slo | undefined,
+  random: Random,
+): Generator<number, WaitsForSlo> {
+  if (slo === undefined)
+    return { shortestDelay: ALL_DELAYS.shortest, currentMs: undefined, withoutMs: undefined };
+  const { currentDelay } = question;
+  if (isOfAllAtP99(slo)) {
+    const found = yield* curve.search({ maxWaitP99Ms: slo.waitMs });
+    return { shortestDelay: found?.delay, currentMs: curve.waitP99Ms(currentDelay), withoutMs: undefined };
+  }
+  const waits = new SloWaits(traffic, question, slo, random);
+  const search = cheapestWithin(curve.curve, { maxWaitP99Ms: slo.waitMs });
+  let step = search.next();
+  while (step.done !== true) step = search.next(yield* waits.under(step.value));
+  const withoutMs = new Map<string, DurationMs>();
+  for (const { source } of curve.periodic) withoutMs.set(source, yield* waits.under(currentDelay, source));
+  return { shortestDelay: step.value?.delay, currentMs: yield* waits.under(currentDelay), withoutMs };
+}
+
+/** The whole advice in one thread. Yields after each part of the work, so that others get a turn. */
+export function* adviceSteps(
+  traffic: Traffic,
+  question: Question,
+  terms: AdviceTerms,
+  randomFor: (seed: number) => Random,
+): Generator<unknown, AdviceAndLimits> {
+  const { currentDelay, ownDelays, deletedAt, costs, settable, seed } = question;
+  const all = { from: 0, to: traffic.computes.length };
+  const reading = yield* readCurve(traffic, {
+    currentDelay,
+    ownDelays,
+    deletedAt,
+    costs,
+    settable,
+    startMs: meanLatencyMs(question.latency),
+    byCompute: true,
+    byDay: true,
+    ...all,
+  });
+  const curve = new CurveAnswer(traffic, reading, question, randomFor(seed));
+  yield;
+  const named = curve.namedDelays;
+  const work = { jobs: curve.jobs(named), fleetGaps: undefined, ...all };
+  curve.storeOutcomes(named, yield* replayComputes(traffic, work, randomFor));
+  const waits = yield* waitsForSlo(traffic, question, curve, terms.slo, randomFor(seed));
+  const attribution = namesSources(traffic)
+    ? yield* attributionReport(traffic, question, randomFor(seed), false)
+    : undefined;
+  return adviceOf(question, terms, { curve, waits, attribution, computes: traffic.computes });
+}
