@@ -40,7 +40,7 @@ export type PostgresOptions = {
   readonly sqlClock: SqlClock;
 };
 
-export type SqlClock = "machine" | "world";
+type SqlClock = "machine" | "world";
 
 export type PostgresLog = {
   error(error: unknown, message: string): void;
