@@ -22,6 +22,10 @@ export class WriteInOneStep implements SteppedWrite {
     this.#hasEnded = true;
     return true;
   }
+
+  durable(): undefined {
+    return undefined;
+  }
 }
 
 /** A commit whose write is taken in steps. */
@@ -41,8 +45,13 @@ export class CommitInSteps implements SteppedWrite {
   }
 
   step(): boolean {
-    if (!this.#write.step()) return false;
+    return this.#write.step();
+  }
+
+  durable(): Promise<void> | undefined {
+    const durable = this.#write.durable();
+    if (durable !== undefined) return durable.then(this.#onDurable);
     this.#onDurable();
-    return true;
+    return undefined;
   }
 }

@@ -49,8 +49,8 @@ export function isSelected(type: string, filter: EventFilter | undefined): boole
 }
 
 /**
- * A write failed, and could not be undone: whether it happened is known only when `undoFailedWrite` returns or history
- * is opened again by another process.
+ * A write failed, and could not be undone, or was made, and could not be made durable. Whether it happened is known
+ * only when `settleFailedWrite` returns or history is opened again by another process.
  */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
@@ -58,10 +58,15 @@ export class OutcomeUnknown extends Error {
 
 /** A write that is under way. Until it has ended, nothing of it is in history. */
 export interface SteppedWrite {
-  /** Takes a step of a few milliseconds; returns whether everything is durable. Throws like `Journal.write`. */
+  /** Takes a step of a few milliseconds; returns whether everything is in history. Throws like `Journal.write`. */
   step(): boolean;
-  /** Whether it is durable or has failed, by its own steps or because something else had to wait for it. */
+  /** Whether it is in history or has failed, by its own steps or because something else had to wait for it. */
   readonly hasEnded: boolean;
+  /**
+   * Makes it durable without blocking others; `undefined` if it is durable. The next write makes it durable first,
+   * and blocks for that. Rejects with `OutcomeUnknown`.
+   */
+  durable(): Promise<void> | undefined;
 }
 
 export type CheckpointPosition = Pick<Checkpoint, "seq" | "at">;
@@ -82,8 +87,8 @@ export interface Journal {
    * asked of the journal meanwhile completes the write first.
    */
   beginWrite?(batch: Batch): SteppedWrite;
-  /** Undoes a write that threw `OutcomeUnknown`. Throws if that fails again. */
-  undoFailedWrite(): void;
+  /** Undoes a write whose outcome is unknown, or makes it durable. Throws if that fails again. */
+  settleFailedWrite(): void;
   /** Events with a sequence number above `since` (exclusive), in order, without truncated ones. */
   events(since: number, limit: number): RecordedEvent[];
   /** Events that mention this id, newest first, with a sequence number below `before` (exclusive). */

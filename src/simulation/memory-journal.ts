@@ -79,7 +79,7 @@ export class MemoryJournal implements Journal {
     if (requests !== undefined) this.#storeRequests(requests);
   }
 
-  undoFailedWrite(): void {}
+  settleFailedWrite(): void {}
 
   get newestRequest(): number {
     return this.#requests.at(-1)?.number ?? 0;

@@ -40,9 +40,7 @@ export class Simulation {
     rebuildTimers(this.#timers, world);
   }
 
-  /**
-   * Whether events wait for the commit. A caller that has seen their effects must not be answered before it.
-   */
+  /** Whether events wait for a commit. */
   get hasUncommittedEvents(): boolean {
     return this.#uncommitted.length > 0;
   }
@@ -50,6 +48,14 @@ export class Simulation {
   /** The number of the last event that is durable. */
   get committedSeq(): number {
     return this.#committedSeq;
+  }
+
+  /**
+   * Whether events are not durable: they wait for a commit, or for its sync. A caller that has seen their effects must
+   * not be answered before.
+   */
+  get hasUndurableEvents(): boolean {
+    return this.world.seq > this.#committedSeq;
   }
 
   /** The number of events that wait for a commit. */
@@ -127,7 +133,10 @@ export class Simulation {
     return batch.events;
   }
 
-  /** The same in steps, between which the world may be read but must not change. */
+  /**
+   * The same in steps, between which the world may be read but must not change. Then it is written, and becomes durable
+   * while the world may change again.
+   */
   beginCommit(
     clock: ClockState,
     now: SimTime,

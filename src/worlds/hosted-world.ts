@@ -129,16 +129,20 @@ export class HostedWorld implements WorldHandle {
 
   async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
     await this.#runDue();
-    return this.#lifecycle.guardRead(() =>
+    const events = this.#lifecycle.guardRead(() =>
       this.#lifecycle.requireLive().simulation.journal.events(since, limit),
     );
+    await this.#commits.syncing;
+    return events;
   }
 
   async requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {
     await this.#runDue();
     const { simulation, requests } = this.#lifecycle.requireLive();
     if (requests?.isEmpty === false) this.#commits.now();
-    return this.#lifecycle.guardRead(() => simulation.journal.requests(since, limit));
+    const logged = this.#lifecycle.guardRead(() => simulation.journal.requests(since, limit));
+    await this.#commits.syncing;
+    return logged;
   }
 
   async clearRequests(): Promise<void> {

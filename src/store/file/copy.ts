@@ -11,8 +11,8 @@ const pinned = new WeakSet<BetterSqlite3.Database>();
 export type PinOptions = {
   /** Another program checkpoints the write-ahead log. */
   readonly leavesLog: boolean;
-  /** Completes the transaction that is under way, if there is one. */
-  readonly completeWrite: () => void;
+  /** Completes the transaction that is under way, if there is one, and makes the last one durable. */
+  readonly settle: () => void;
 };
 
 /**
@@ -81,10 +81,10 @@ export function isPinned(sqlite: BetterSqlite3.Database): boolean {
 function pinDatabaseFile(
   sqlite: BetterSqlite3.Database,
   source: string,
-  { leavesLog, completeWrite }: PinOptions,
+  { leavesLog, settle }: PinOptions,
 ): BetterSqlite3.Database {
   if (!sqlite.open) throw new Error("the world was closed before it could be copied");
-  completeWrite();
+  settle();
   if (!leavesLog && !checkpoint(sqlite))
     throw new Error("another program is reading the world's file; try again when it has finished");
   const reader = connectReadOnly(source);

@@ -3,6 +3,7 @@ import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../kernel/time.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
+import { LogSync } from "../journal/log-sync.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { makeWalDurable } from "../journal/wal-file.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
@@ -14,7 +15,13 @@ import { HeadMark } from "./head-mark.ts";
 import { catchUp, type LoadedWorld } from "./loaded-world.ts";
 import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
 import { readWorld } from "./read-world.ts";
-import { checkpoint, checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
+import {
+  checkpoint,
+  checkpointAndClose,
+  closeAndLeaveLog,
+  connect,
+  connectReadOnly,
+} from "./sqlite-connection.ts";
 import { createFile, markJournalVersion, upgradeFile } from "./upgrade.ts";
 
 /** An open world's file: the world loaded from its tables, and the journal that keeps the tables current. */
@@ -75,6 +82,8 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
     const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 }, {
       checkUsable: options.checkUsable,
       eventsPerBlock: options.eventsPerBlock,
+      // A program that checkpoints the log must find only commits that are durable.
+      log: leavesLog ? undefined : new LogSync(sqlite),
       onWritten: (head) => mark?.write({ ...head, historyId }),
     });
     if (options.marksHead === true) {
@@ -83,7 +92,7 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
       mark = new HeadMark(path);
     }
     if (row !== undefined) mark?.write({ ...row, historyId });
-    const settings = { leavesLog, completeWrite: () => journal.completeWrite() };
+    const settings = { leavesLog, settle: () => journal.settle() };
     return {
       journal,
       world,
@@ -93,12 +102,14 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
       copyTo: (target) => copyDatabase(sqlite, path, target, settings),
       whilePinned: (work) => whilePinned(sqlite, path, settings, work),
       checkpoint() {
-        journal.completeWrite();
+        journal.settle();
         if (!leavesLog && checkpoint(sqlite)) mark?.sync();
       },
       close() {
+        const isDurable = journal.endSyncs();
         mark?.close();
-        if (leavesLog || isPinned(sqlite)) sqlite.close();
+        if (!isDurable) closeAndLeaveLog(sqlite);
+        else if (leavesLog || isPinned(sqlite)) sqlite.close();
         else checkpointAndClose(sqlite);
       },
     };

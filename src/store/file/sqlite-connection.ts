@@ -22,7 +22,8 @@ export function connect(path: string, leavesLog = false): BetterSqlite3.Database
   const sqlite = retainStatements(new BetterSqlite3(path, { timeout }));
   try {
     sqlite.exec(DISTRUST_SCHEMA);
-    // FULL: a commit is on disk when it returns. WAL: readers and the writer do not block each other.
+    // FULL: a commit is on disk when it returns, unless a `LogSync` takes over. WAL: readers and the writer do not
+    // block each other.
     sqlite.exec("PRAGMA journal_mode = WAL");
     sqlite.exec("PRAGMA synchronous = FULL");
     // Overwrites deleted values where that needs no further write, such as a password that is now encrypted.
@@ -54,6 +55,20 @@ export function checkpointAndClose(sqlite: BetterSqlite3.Database): void {
     // On a full disk the log stays next to the file, and the next open reads both.
   }
   sqlite.close();
+}
+
+/**
+ * Closes a connection whose last commit may not be on disk. The last connection that closes checkpoints the log, and a
+ * power failure during that could leave a torn file. So one that cannot write closes last.
+ */
+export function closeAndLeaveLog(sqlite: BetterSqlite3.Database): void {
+  const last = connectReadOnly(sqlite.name);
+  try {
+    last.prepare("SELECT count(*) FROM sqlite_schema").get();
+    sqlite.close();
+  } finally {
+    last.close();
+  }
 }
 
 /** Moves everything from the write-ahead log into the file. Returns false while a reader prevents it. */

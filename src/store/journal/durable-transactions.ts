@@ -1,24 +1,30 @@
 import type BetterSqlite3 from "better-sqlite3";
 import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown, type SteppedWrite } from "../../simulation/journal.ts";
+import type { LogSync } from "./log-sync.ts";
 import { cutWal } from "./wal-file.ts";
 
 /**
  * Transactions on a world's file. A commit that fails may have reached the write-ahead log nevertheless, and
  * the next open would then find it. So after a failure the log is cut back to the last successful commit
- * (decision 0019).
+ * (decision 0019). A commit whose sync fails stays, and must become durable before anything else happens.
  */
 export class DurableTransactions {
   readonly #sqlite: BetterSqlite3.Database;
   readonly #checkUsable: () => void;
   readonly #statements;
   readonly #cutWal: () => void;
+  readonly #log: LogSync | undefined;
   #isUndecided = false;
   /** The transaction in steps that is under way. */
   #open: SteppedWrite | undefined;
 
-  /** `checkUsable` runs before each transaction, and throws if the file must not be written any more. */
-  constructor(sqlite: BetterSqlite3.Database, checkUsable: () => void) {
+  /**
+   * `checkUsable` runs before each transaction, and throws if the file must not be written any more. Without `log`,
+   * the connection syncs each commit itself.
+   */
+  constructor(sqlite: BetterSqlite3.Database, checkUsable: () => void, log?: LogSync) {
+    this.#log = log;
     this.#sqlite = sqlite;
     this.#checkUsable = checkUsable;
     this.#cutWal = cutWal(sqlite);
@@ -34,9 +40,9 @@ export class DurableTransactions {
 
   /**
    * Everything that `work` writes is durable when this returns. If it throws, none of it is, except after
-   * `OutcomeUnknown`.
+   * `OutcomeUnknown`. `onCommitted` is called when the connection sees the result.
    */
-  run<T>(work: () => T): T {
+  run<T>(work: () => T, onCommitted: (result: T) => void = () => undefined): T {
     this.#begin();
     let result: T;
     try {
@@ -46,14 +52,16 @@ export class DurableTransactions {
       throw error;
     }
     this.#commit();
+    onCommitted(result);
+    this.#log?.now();
     return result;
   }
 
   /**
    * The same in steps, which end where `work` yields. The next transaction completes it first, and so does
-   * `complete`.
+   * `complete`. After the last step it is committed, and not durable yet.
    */
-  begin(work: () => Iterator<void>, onCommitted: () => void): SteppedWrite {
+  begin(work: () => Iterator<void>, onCommitted: () => void, onDurable: () => void): SteppedWrite {
     this.#begin();
     const steps = work();
     const write = new TransactionInSteps(() => {
@@ -65,10 +73,10 @@ export class DurableTransactions {
         throw error;
       }
       this.#open = undefined;
-      this.#commit();
+      this.#commit(onDurable);
       onCommitted();
       return true;
-    });
+    }, this.#log);
     this.#open = write;
     return write;
   }
@@ -83,22 +91,33 @@ export class DurableTransactions {
     while (this.#open?.step() === false);
   }
 
-  /** Undoes a failed commit whose outcome is unknown. Throws if that fails again. */
-  undoFailedCommit(): void {
-    if (!this.#isUndecided) return;
-    this.#statements.rollback();
-    this.#cutWal();
-    this.#isUndecided = false;
+  /** Completes a transaction that is under way, and makes all commits durable. */
+  settle(): void {
+    this.complete();
+    this.#log?.now();
+  }
+
+  /**
+   * Settles a commit whose outcome is unknown: undoes one that failed, and makes one durable whose sync failed.
+   * Throws if that fails again.
+   */
+  settleFailedCommit(): void {
+    if (this.#isUndecided) {
+      this.#statements.rollback();
+      this.#cutWal();
+      this.#isUndecided = false;
+    }
+    this.#log?.now();
   }
 
   #begin(): void {
     this.complete();
-    this.undoFailedCommit();
+    this.settleFailedCommit();
     this.#checkUsable();
     this.#statements.begin.run();
   }
 
-  #commit(): void {
+  #commit(onDurable: () => void = () => undefined): void {
     const { commit, rollback } = this.#statements;
     try {
       commit.run();
@@ -107,12 +126,14 @@ export class DurableTransactions {
       this.#undoAfter(error, rollback);
       throw error;
     }
+    if (this.#log === undefined) onDurable();
+    else this.#log.add(onDurable);
   }
 
   #undoAfter(failure: unknown, rollback: () => void): void {
     try {
       rollback();
-      this.undoFailedCommit();
+      this.settleFailedCommit();
     } catch {
       throw new OutcomeUnknown(messageOf(failure), {
         cause: failure,
@@ -123,11 +144,13 @@ export class DurableTransactions {
 
 class TransactionInSteps implements SteppedWrite {
   readonly #takeStep: () => boolean;
+  readonly #log: LogSync | undefined;
   #isCommitted = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(takeStep: () => boolean) {
+  constructor(takeStep: () => boolean, log: LogSync | undefined) {
     this.#takeStep = takeStep;
+    this.#log = log;
   }
 
   get hasEnded(): boolean {
@@ -144,5 +167,9 @@ class TransactionInSteps implements SteppedWrite {
       throw error;
     }
     return this.#isCommitted;
+  }
+
+  durable(): Promise<void> | undefined {
+    return this.#log?.later();
   }
 }

@@ -20,6 +20,7 @@ import { BatchWriter, type JournalHead } from "./batch-writer.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
 import { eventOf } from "./event-rows.ts";
 import { type CheckpointRow, prepareJournalStatements } from "./journal-statements.ts";
+import type { LogSync } from "./log-sync.ts";
 import {
   isPruned,
   PRUNED_PER_CALL,
@@ -40,6 +41,8 @@ export type JournalOptions = {
   readonly onWritten?: (head: JournalHead & { readonly now: SimTime }) => void;
   /** Default: `EVENTS_PER_BLOCK`. */
   readonly eventsPerBlock?: number | undefined;
+  /** Syncs the commits of the connection. Default: SQLite does. */
+  readonly log?: LogSync | undefined;
 };
 
 /**
@@ -52,6 +55,7 @@ export class SqliteJournal implements Journal {
   readonly #requests: RequestRows;
   readonly #statements;
   readonly #transactions: DurableTransactions;
+  readonly #log: LogSync | undefined;
   readonly #onWritten: NonNullable<JournalOptions["onWritten"]>;
   readonly #events: StoredEvents;
   readonly #operations: StoredOperations;
@@ -63,11 +67,12 @@ export class SqliteJournal implements Journal {
   constructor(
     sqlite: BetterSqlite3.Database,
     head: JournalHead,
-    { checkUsable = () => undefined, onWritten = () => undefined, eventsPerBlock }: JournalOptions = {},
+    { checkUsable = () => undefined, onWritten = () => undefined, eventsPerBlock, log }: JournalOptions = {},
   ) {
     this.#sqlite = sqlite;
     this.#head = head;
-    this.#transactions = new DurableTransactions(sqlite, checkUsable);
+    this.#log = log;
+    this.#transactions = new DurableTransactions(sqlite, checkUsable, this.#log);
     this.#onWritten = onWritten;
     this.#requests = new RequestRows(sqlite);
     this.#statements = prepareJournalStatements(sqlite);
@@ -101,6 +106,7 @@ export class SqliteJournal implements Journal {
   write(batch: Batch): void {
     const write = this.beginWrite(batch);
     while (!write.step());
+    this.settle();
   }
 
   beginWrite(batch: Batch): SteppedWrite {
@@ -110,11 +116,14 @@ export class SqliteJournal implements Journal {
       head = yield* this.#batches.write(batch, head, this.#oldest);
       backlog = this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
     };
-    return this.#transactions.begin(steps.bind(this), () => {
-      this.#head = head;
-      this.#pruneBacklog = backlog;
-      this.#onWritten({ ...head, now });
-    });
+    return this.#transactions.begin(
+      steps.bind(this),
+      () => {
+        this.#head = head;
+        this.#pruneBacklog = backlog;
+      },
+      () => this.#onWritten({ ...head, now }),
+    );
   }
 
   /** Takes the remaining steps of a write that is under way. */
@@ -122,8 +131,18 @@ export class SqliteJournal implements Journal {
     this.#transactions.complete();
   }
 
-  undoFailedWrite(): void {
-    this.#transactions.undoFailedCommit();
+  /** Completes the write that is under way, and makes all writes durable. */
+  settle(): void {
+    this.#transactions.settle();
+  }
+
+  settleFailedWrite(): void {
+    this.#transactions.settleFailedCommit();
+  }
+
+  /** Ends the syncs. Returns whether all writes are durable: otherwise the log must not be checkpointed. */
+  endSyncs(): boolean {
+    return this.#log?.close() ?? true;
   }
 
   events(since: number, limit: number): RecordedEvent[] {
@@ -175,20 +194,27 @@ export class SqliteJournal implements Journal {
     if (checkpoint === undefined)
       throw new Error(`cannot truncate history: there is no checkpoint at event ${eventsUpTo}`);
     const before = Math.max(operationsBefore, this.#pruneBacklog.operationsBefore);
-    this.#transactions.run(() => {
+    const write = () => {
       writeHistoryRow(this.#sqlite, {
         ...readHistoryRow(this.#sqlite),
         forgottenSeq: checkpoint.seq,
         operationsForgottenBefore: before,
       });
       this.#statements.deleteCheckpoints.run(checkpoint.seq);
+    };
+    this.#transactions.run(write, () => {
+      this.#oldest = checkpoint;
+      this.#pruneBacklog = { ...this.#pruneBacklog, fromOperation: 0, operationsBefore: before };
     });
-    this.#oldest = checkpoint;
-    this.#pruneBacklog = { ...this.#pruneBacklog, fromOperation: 0, operationsBefore: before };
   }
 
   prune(): boolean {
-    this.#pruneBacklog = this.#transactions.run(() => this.#pruneSome(PRUNED_PER_CALL));
+    this.#transactions.run(
+      () => this.#pruneSome(PRUNED_PER_CALL),
+      (backlog) => {
+        this.#pruneBacklog = backlog;
+      },
+    );
     return isPruned(this.#pruneBacklog, this.#oldest.seq);
   }
 

@@ -26,18 +26,26 @@ export function walPath(path: string): string {
   return `${path}-wal`;
 }
 
+/** Returns a function that returns where the last successful commit of this connection ends in the log. */
+export function walEnd(sqlite: BetterSqlite3.Database): () => number {
+  const size = sqlite.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
+  const pageSize = sqlite.prepare<[], number>("PRAGMA page_size").pluck().get() as number;
+  return () => {
+    const frames = size.get()?.log ?? -1;
+    if (frames < 0) throw new Error("the database has no write-ahead log");
+    return frames === 0 ? 0 : HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageSize);
+  };
+}
+
 /**
  * Returns a function that cuts the write-ahead log after the last successful commit of this connection, and
  * makes that durable. Safe while others read the log: they read only what remains.
  */
 export function cutWal(sqlite: BetterSqlite3.Database): () => void {
-  const size = sqlite.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
-  const pageSize = sqlite.prepare<[], number>("PRAGMA page_size").pluck().get() as number;
+  const endOfLog = walEnd(sqlite);
   let wasCut = true;
   return () => {
-    const frames = size.get()?.log ?? -1;
-    if (frames < 0) throw new Error("the database has no write-ahead log");
-    const end = frames === 0 ? 0 : HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageSize);
+    const end = endOfLog();
     // Closing a file releases the locks of this process on it, but SQLite locks other files.
     const file = openSync(walPath(sqlite.name), "r+");
     try {
@@ -88,7 +96,7 @@ export type WalDamage = { readonly atByte: number; readonly unreadableCommits: n
 export function findWalDamage(path: string): WalDamage | undefined {
   for (let attempt = 1; ; attempt += 1) {
     const header = readAt(walPath(path), 0, HEADER_BYTES);
-    const damage = header === undefined ? undefined : scanFile(walPath(path), header);
+    const damage = header === undefined ? undefined : scanFile(walPath(path), header).damage;
     if (damage === undefined) return undefined;
     // A server that uses the log may have restarted it during the scan.
     const isUnchanged = readAt(walPath(path), 0, HEADER_BYTES)?.equals(header as Buffer) === true;
@@ -96,13 +104,19 @@ export function findWalDamage(path: string): WalDamage | undefined {
   }
 }
 
-function scanFile(path: string, header: Buffer): WalDamage | undefined {
+/** Up to where the log of a file is intact. */
+export function intactWalBytes(path: string): number {
+  const header = readAt(walPath(path), 0, HEADER_BYTES);
+  return header === undefined ? 0 : scanFile(walPath(path), header).intactBytes;
+}
+
+function scanFile(path: string, header: Buffer): WalScan {
   const scan = new WalScan();
   scan.add(header);
   for (let offset = HEADER_BYTES; ; offset += BYTES_PER_READ) {
     const bytes = readAt(path, offset, BYTES_PER_READ);
     if (bytes !== undefined) scan.add(bytes);
-    if (bytes === undefined || bytes.length < BYTES_PER_READ) return scan.damage;
+    if (bytes === undefined || bytes.length < BYTES_PER_READ) return scan;
   }
 }
 
@@ -139,6 +153,12 @@ export class WalScan {
   get damage(): WalDamage | undefined {
     if (this.#firstInvalid === undefined || this.#commitsWithSuccessor === 0) return undefined;
     return { atByte: this.#firstInvalid, unreadableCommits: this.#commits };
+  }
+
+  /** Up to the first invalid frame. */
+  get intactBytes(): number {
+    if (this.#format === undefined) return 0;
+    return this.#firstInvalid ?? this.#offset;
   }
 
   /** Without a valid header nothing states which frames are current. The head mark decides. */

@@ -1,29 +1,18 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import { messageOf } from "../../kernel/message-of.ts";
 import type { Batch, SteppedWrite } from "../../simulation/journal.ts";
 import type { NewRequests } from "../../simulation/request-log.ts";
-import {
-  applyRetention,
-  isCheckpointDue,
-  nextCheckpoint,
-  nextTruncation,
-  type Retention,
-} from "../retention.ts";
 import { type EventListener, StoreUnavailable } from "../world-handle.ts";
+import { HistoryUpkeep } from "./history-upkeep.ts";
 import type { HostedWorldOptions, LiveWorld } from "./live-world.ts";
 import { releasesData } from "./released-data.ts";
-import { runInBackground } from "./store-failure.ts";
-import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
+import { runInBackground, storeUnavailable } from "./store-failure.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /**
  * Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time.
  */
 const FLUSH_EVERY_MS = 1_000;
-/** After this time without a commit the log is moved into the file, so that its loss would lose nothing. */
-const IDLE_MS = 2_000;
-/** Takes a few milliseconds. */
-const LEDGERS_READ_PER_COMMIT = 300;
 
 type Deferred = {
   readonly promise: Promise<void>;
@@ -39,53 +28,64 @@ type CommitInProgress = {
   readonly write: SteppedWrite & Pick<Batch, "events">;
 };
 
+/** A commit that is written, and whose sync is under way. */
+type Syncing = {
+  readonly commit: CommitInProgress;
+  /** Resolves when it is durable, and rejects with `StoreUnavailable`. */
+  readonly promise: Promise<void>;
+};
+
 /**
- * Commits everything that one turn of the event loop decided at once, then notifies the subscribers. When a
- * commit fails, all callers that wait for it fail, and the world is dropped from memory.
+ * Commits everything that was decided since the last commit at once, then notifies the subscribers. While a commit is
+ * synced in the thread pool, the next one is decided, and is written afterwards (decision 0042). When a commit
+ * fails, all callers that wait for it fail, and the world is dropped from memory.
  */
 export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;
-  readonly #retention: Retention;
+  readonly #upkeep: HistoryUpkeep;
   readonly #onDataReleased: () => void;
   readonly #listeners = new Set<EventListener>();
   readonly #requestListeners = new Set<() => void>();
   #next: Deferred | undefined;
+  #syncing: Syncing | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
-  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
     lifecycle: WorldLifecycle,
     { retention, onDataReleased }: Pick<HostedWorldOptions, "retention" | "onDataReleased">,
   ) {
     this.#lifecycle = lifecycle;
-    this.#retention = retention;
+    this.#upkeep = new HistoryUpkeep({
+      ...{ lifecycle, retention },
+      fail: (live, error) => this.fail(live, error),
+      schedule: () => this.schedule(),
+    });
     this.#onDataReleased = onDataReleased ?? (() => undefined);
   }
 
   /** Resolves when everything that has happened so far is durable. */
   next(): Promise<void> {
     if (this.#next !== undefined) return this.#next.promise;
-    const next = deferred();
-    this.#next = next;
-    setImmediate(() => {
-      // A commit in the meantime has included everything that waits for this one.
-      if (this.#next !== next) return;
-      try {
-        this.now();
-      } catch {
-        // All callers that wait for this commit have been rejected.
-      }
-    });
-    return next.promise;
+    this.#next = deferred();
+    this.#commitSoon();
+    return this.#next.promise;
   }
 
-  /** Commits at once. Throws `StoreUnavailable` when the commit fails. */
+  /** Resolves when everything that was committed is durable; `undefined` if it is. */
+  get syncing(): Promise<void> | undefined {
+    return this.#syncing?.promise;
+  }
+
+  /** Commits at once, and waits for the sync. Throws `StoreUnavailable` when the commit fails. */
   now(): void {
     const commit = this.#begin(({ simulation, clock }, requests, onLost) => {
       const events = simulation.commit(clock.state(), clock.now(), requests, onLost);
-      return { events, step: () => true, hasEnded: true };
+      return { events, step: () => true, hasEnded: true, durable: () => undefined };
     });
-    if (commit !== undefined) this.#finish(commit);
+    if (commit === undefined) return;
+    // It has made the one before durable, whose subscribers come first.
+    if (this.#syncing?.commit.live === commit.live) this.#finish(this.#syncing.commit);
+    this.#finish(commit);
   }
 
   /**
@@ -93,12 +93,32 @@ export class GroupCommit {
    * change meanwhile. Rejects with `StoreUnavailable` when the commit fails.
    */
   async inSteps(): Promise<void> {
-    const commit = this.#begin(({ simulation, clock }, requests, onLost) =>
-      simulation.beginCommit(clock.state(), clock.now(), requests, onLost),
-    );
+    await this.#syncing?.promise.catch(() => undefined);
+    const commit = this.#beginInSteps();
     if (commit === undefined) throw new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`);
     while (!this.#step(commit)) await nextTurn();
-    this.#finish(commit);
+    await this.#sync(commit);
+  }
+
+  #commitSoon(): void {
+    setImmediate(() => {
+      // A commit in the meantime has included everything that waits for this one. A sync commits the next when it ends.
+      if (this.#next === undefined || this.#syncing !== undefined) return;
+      try {
+        const commit = this.#beginInSteps();
+        if (commit === undefined) return;
+        while (!this.#step(commit));
+        runInBackground(() => this.#sync(commit));
+      } catch {
+        // All callers that wait for this commit have been rejected.
+      }
+    });
+  }
+
+  #beginInSteps(): CommitInProgress | undefined {
+    return this.#begin(({ simulation, clock }, requests, onLost) =>
+      simulation.beginCommit(clock.state(), clock.now(), requests, onLost),
+    );
   }
 
   #begin(
@@ -127,7 +147,7 @@ export class GroupCommit {
     }
   }
 
-  /** Takes a step; returns whether everything is durable. */
+  /** Takes a step; returns whether everything is written. */
   #step({ live, waiting, write }: CommitInProgress): boolean {
     const isCurrent = this.#lifecycle.live === live;
     try {
@@ -143,15 +163,58 @@ export class GroupCommit {
     }
   }
 
-  #finish({ live, waiting, hasRequests, write: { events } }: CommitInProgress): void {
-    this.#checkpointWhenIdle();
-    this.#retainHistory(live);
+  /** Waits until a commit is durable, without blocking others. Rejects with `StoreUnavailable`. */
+  #sync(commit: CommitInProgress): Promise<void> | undefined {
+    const durable = commit.write.durable();
+    if (durable === undefined) {
+      this.#finish(commit);
+      return undefined;
+    }
+    const promise = durable.then(
+      // `now` may have finished it.
+      () => (this.#syncing?.commit === commit ? this.#finish(commit) : undefined),
+      (error: unknown) => {
+        throw this.#failSync(commit, error);
+      },
+    );
+    this.#syncing = { commit, promise };
+    return promise;
+  }
+
+  /** A commit is durable. */
+  #finish(commit: CommitInProgress): void {
+    const { live, waiting, hasRequests, write } = commit;
+    const { events } = write;
+    this.#endSync(commit);
+    if (this.#lifecycle.live === live) this.#upkeep.afterCommit(live);
     if (events.some(releasesData)) this.#onDataReleased();
     if (hasRequests) for (const listener of this.#requestListeners) listener();
     const followers = events.length === 0 ? [] : [...this.#listeners].map((listener) => listener(events));
     const pending = followers.filter((follower) => follower !== undefined);
     if (pending.length === 0) waiting?.resolve();
     else void Promise.allSettled(pending).then(() => waiting?.resolve());
+  }
+
+  /** It is unknown whether a commit is durable. What was decided after it is only in memory. */
+  #failSync(commit: CommitInProgress, error: unknown): StoreUnavailable {
+    const { live, waiting } = commit;
+    this.#endSync(commit);
+    let failure = this.#lifecycle.failureOf(error);
+    if (this.#lifecycle.live === live) {
+      this.#lifecycle.reportFailure(error);
+      failure = this.#lifecycle.fail(live, error);
+      this.#reject(
+        storeUnavailable(`world "${this.#lifecycle.name}" could not commit`, new Error(messageOf(error))),
+      );
+    }
+    waiting?.reject(failure);
+    return failure;
+  }
+
+  #endSync(commit: CommitInProgress): void {
+    if (this.#syncing?.commit !== commit) return;
+    this.#syncing = undefined;
+    if (this.#next !== undefined) this.#commitSoon();
   }
 
   /** Drops the world from memory and rejects all callers that wait for its commit. */
@@ -165,19 +228,19 @@ export class GroupCommit {
   schedule(): void {
     this.#flushTimer ??= setTimeout(() => {
       this.#flushTimer = undefined;
-      runInBackground(() => this.now());
+      runInBackground(() => this.next());
     }, FLUSH_EVERY_MS).unref();
   }
 
   /** Forgets pending work in the background when the world is dropped from memory. */
   stopTimers(): void {
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = undefined;
+    this.#upkeep.stop();
   }
 
   /** Whether a request waits for the next commit, or somebody follows the events. */
   get isInUse(): boolean {
-    return this.#next !== undefined || this.#listeners.size > 0 || this.#requestListeners.size > 0;
+    const commits = this.#next !== undefined || this.#syncing !== undefined;
+    return commits || this.#listeners.size > 0 || this.#requestListeners.size > 0;
   }
 
   subscribe(listener: EventListener): () => void {
@@ -200,67 +263,6 @@ export class GroupCommit {
   #reject(failure: StoreUnavailable): void {
     this.#next?.reject(failure);
     this.#next = undefined;
-  }
-
-  #checkpointWhenIdle(): void {
-    if (this.#idleTimer !== undefined) {
-      this.#idleTimer.refresh();
-      return;
-    }
-    this.#idleTimer = setTimeout(() => {
-      this.#idleTimer = undefined;
-      const { live } = this.#lifecycle;
-      if (live !== undefined) runInBackground(() => this.#tidyFile(live));
-    }, IDLE_MS).unref();
-  }
-
-  /** Deletes what is truncated, and moves the log into the file. */
-  async #tidyFile(live: LiveWorld): Promise<void> {
-    const isCurrent = () => this.#lifecycle.live === live;
-    try {
-      while (!live.simulation.journal.prune()) {
-        await nextTurn();
-        if (!isCurrent()) return;
-      }
-    } catch (error) {
-      this.#lifecycle.reportFailure(error);
-      if (isCurrent()) this.fail(live, error);
-      return;
-    }
-    try {
-      live.history.checkpoint?.();
-    } catch (error) {
-      // The log still contains everything.
-      this.#lifecycle.reportFailure(error);
-    }
-  }
-
-  #retainHistory(live: LiveWorld): void {
-    const { world } = live.simulation;
-    if (isCheckpointDue(world, live.checkpointDue)) runInBackground(() => this.#truncateHistory(live, true));
-    else if (live.clock.now() >= live.truncationDueAt)
-      runInBackground(() => this.#truncateHistory(live, false));
-  }
-
-  /** Applies retention in the background, after a checkpoint if one is due. */
-  async #truncateHistory(live: LiveWorld, takesCheckpoint: boolean): Promise<void> {
-    const { simulation, clock } = live;
-    const { world, journal } = simulation;
-    const isCurrent = () => this.#lifecycle.live === live;
-    // A checkpoint has all rows. It waits until later commits have read the rest.
-    const read = () => world.hourlyUsage.read(LEDGERS_READ_PER_COMMIT);
-    if (takesCheckpoint && !this.#lifecycle.guardRead(read)) return;
-    live.truncationDueAt = nextTruncation(clock.now(), this.#retention);
-    if (takesCheckpoint) {
-      live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
-      await journal.storeCheckpoint(takeCheckpoint(world));
-      if (!isCurrent()) return;
-    }
-    const { seq } = journal.oldest;
-    applyRetention(journal, world, clock.now(), this.#retention);
-    if (!takesCheckpoint && journal.oldest.seq === seq) return;
-    await deleteUnneededSecrets(live, isCurrent);
-    if (isCurrent() && simulation.hasUncommittedRows) this.schedule();
   }
 }
 

@@ -19,11 +19,11 @@ export class Reports {
   }
 
   /**
-   * Whether neither a report nor other work is due by now, and everything that has happened is committed: a
+   * Whether neither a report nor other work is due by now, and everything that has happened is durable: a
    * transaction would find the world as the last one has left it.
    */
   isSettled({ simulation, clock }: LiveWorld): boolean {
-    if (simulation.hasUncommittedEvents) return false;
+    if (simulation.hasUndurableEvents) return false;
     const now = clock.now();
     this.#next ??= this.#source?.next(now);
     if (this.#next !== undefined && this.#next.at <= now) return false;

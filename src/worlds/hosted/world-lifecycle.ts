@@ -64,7 +64,7 @@ export class WorldLifecycle {
   requireLive(): LiveWorld {
     if (this.#closedBecause !== undefined) throw new StoreUnavailable(this.#closedBecause);
     if (this.#isBeingReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored or moved`);
-    this.#undoFailedCommit();
+    this.#settleFailedCommit();
     this.#live ??= this.#open();
     return this.#live;
   }
@@ -188,10 +188,10 @@ export class WorldLifecycle {
     this.#options.onFailure(error);
   }
 
-  #undoFailedCommit(): void {
+  #settleFailedCommit(): void {
     if (this.#undecided === undefined) return;
     try {
-      this.#undecided.journal.undoFailedWrite();
+      this.#undecided.journal.settleFailedWrite();
     } catch (error) {
       throw new StoreUnavailable(
         `world "${this.name}" is closed: a failed commit could not be undone: ${messageOf(error)}. The world opens when its file can be written again, or when the server is restarted`,

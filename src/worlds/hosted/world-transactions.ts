@@ -71,6 +71,8 @@ export class WorldTransactions {
     if (simulation.hasUncommittedEvents || mustCommit) return commits.next().then(() => result);
     if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
       commits.schedule();
+    const syncing = simulation.hasUndurableEvents ? commits.syncing : undefined;
+    if (syncing !== undefined) return syncing.then(() => result);
     return result;
   }
 }

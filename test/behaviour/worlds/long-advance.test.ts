@@ -77,6 +77,7 @@ class InterruptedDirectory extends DataDirectory {
         this.beforeStep(this.#steps);
         return write.step();
       },
+      durable: () => write.durable(),
     };
   }
 }

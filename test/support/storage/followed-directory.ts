@@ -95,7 +95,7 @@ export class FollowedDirectory extends DataDirectory {
   #follow(file: string, history: History): History {
     const ledger = this.#ledger;
     const { journal } = history;
-    const [write, undo] = [journal.write.bind(journal), journal.undoFailedWrite.bind(journal)];
+    const [write, settle] = [journal.write.bind(journal), journal.settleFailedWrite.bind(journal)];
     ledger.follow(file);
     const known = ledger.state.get(file);
     if (known === undefined || known.length > 1) {
@@ -113,30 +113,45 @@ export class FollowedDirectory extends DataDirectory {
         throw error;
       }
     };
+    let undurable: Content;
+    const isDurable = () => {
+      if (undurable !== undefined) ledger.set([file, undurable]);
+      undurable = undefined;
+    };
     journal.beginWrite = (batch: Batch) => {
+      // Makes the write before it durable, and writes nothing itself.
+      const steps = begin(batch);
+      isDurable();
       const before = committed();
       const all = [...before, ...batch.events];
       ledger.set([file, before, all]);
-      const steps = follow(before, () => begin(batch));
       let isDone = false;
       return {
         get hasEnded() {
           return steps.hasEnded;
         },
         step() {
-          if (!isDone) {
-            isDone = follow(before, () => steps.step());
-            if (isDone) ledger.set([file, all]);
-          }
+          if (!isDone) isDone = follow(before, () => steps.step());
+          if (isDone) undurable = all;
           return isDone;
+        },
+        durable() {
+          const durable = steps.durable();
+          if (durable !== undefined) return durable.then(() => (undurable === all ? isDurable() : undefined));
+          isDurable();
+          return undefined;
         },
       };
     };
-    // A write calls what is replaced above.
-    journal.write = write;
-    journal.undoFailedWrite = () => {
-      undo();
-      ledger.set([file, committed()]);
+    journal.write = (batch: Batch) => {
+      write(batch);
+      isDurable();
+    };
+    journal.settleFailedWrite = () => {
+      settle();
+      undurable = undefined;
+      const events = journal.events(0, Number.MAX_SAFE_INTEGER);
+      ledger.set([file, contentOf(`${file}, settled`, events, ledger.contents(file))]);
     };
     return history;
   }

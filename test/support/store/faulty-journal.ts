@@ -46,7 +46,7 @@ export class FaultyJournal extends MemoryJournal {
     throw new OutcomeUnknown("disk I/O error");
   }
 
-  override undoFailedWrite(): void {
+  override settleFailedWrite(): void {
     if (this.#failuresToUndo === 0) return;
     this.#failuresToUndo -= 1;
     this.injected.undecided += 1;

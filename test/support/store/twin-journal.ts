@@ -61,8 +61,8 @@ export class TwinJournal implements Journal {
     this.#store.journal.write(batch);
   }
 
-  undoFailedWrite(): void {
-    this.#store.journal.undoFailedWrite();
+  settleFailedWrite(): void {
+    this.#store.journal.settleFailedWrite();
   }
 
   events(since: number, limit: number) {

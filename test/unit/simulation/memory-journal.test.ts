@@ -37,7 +37,7 @@ describe("the journal in memory", () => {
     expect(journal.events(0, 1_000)).toEqual(events);
     expect(journal.sizeBytes()).toBe(0);
     expect(journal.prune()).toBe(true);
-    expect(() => journal.undoFailedWrite()).not.toThrow();
+    expect(() => journal.settleFailedWrite()).not.toThrow();
   });
 
   test("returns the events about an id, newest first", () => {

@@ -242,5 +242,5 @@ test("what reads or writes a file that is not open leaves no descriptor behind",
 });
 
 function pinOptions(leavesLog: boolean) {
-  return { leavesLog, completeWrite: () => undefined };
+  return { leavesLog, settle: () => undefined };
 }

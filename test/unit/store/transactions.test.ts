@@ -93,10 +93,10 @@ describe("transactions", () => {
       message: "FOREIGN KEY constraint failed",
       cause: { code: "SQLITE_CONSTRAINT_FOREIGNKEY" },
     });
-    expect(() => transactions.undoFailedCommit()).toThrow("cannot undo");
+    expect(() => transactions.settleFailedCommit()).toThrow("cannot undo");
     expect(() => insert(3)).toThrow("cannot undo");
     state.isBroken = false;
-    transactions.undoFailedCommit();
+    transactions.settleFailedCommit();
     expect([ids(), insert(4), ids()]).toEqual([[1], 1, [1, 4]]);
   });
 
@@ -116,6 +116,7 @@ describe("transactions", () => {
           () => {
             commits += 1;
           },
+          () => undefined,
         );
       const other = new BetterSqlite3(made.sqlite.name, { readonly: true });
       onTestFinished(() => void other.close());
@@ -173,7 +174,7 @@ describe("transactions", () => {
     const { sqlite, transactions } = createTransactions();
     sqlite.pragma("wal_checkpoint(TRUNCATE)");
     rmSync(walPath(sqlite.name));
-    transactions.undoFailedCommit();
+    transactions.settleFailedCommit();
     expect(existsSync(walPath(sqlite.name))).toBe(false);
   });
 });

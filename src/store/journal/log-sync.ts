@@ -1,0 +1,140 @@
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import type BetterSqlite3 from "better-sqlite3";
+import { messageOf } from "../../kernel/message-of.ts";
+import { OutcomeUnknown } from "../../simulation/journal.ts";
+import { intactWalBytes, makeWalDurable, walEnd, walPath } from "./wal-file.ts";
+
+/** As SQLite's own default: 4 MiB of pages. */
+const FRAMES_BEFORE_CHECKPOINT = 1_000;
+
+/** The last commit, until it is durable. */
+class Unsynced {
+  readonly onDurable: () => void;
+  /** Settles with the sync in the thread pool, if there is one. */
+  promise: Promise<void> | undefined;
+  isDurable = false;
+  hasFailed = false;
+
+  constructor(onDurable: () => void) {
+    this.onDurable = onDurable;
+  }
+}
+
+/**
+ * Syncs the write-ahead log of a connection after its commits, instead of SQLite, so that the thread need not wait
+ * (decision 0042). At most one commit is not durable: whoever writes the next one has waited for it, or
+ * calls `now`. No checkpoint reads the log before.
+ */
+export class LogSync {
+  readonly #sqlite: BetterSqlite3.Database;
+  /** Open for as long as the connection: the system reports a failed write to each descriptor that was open. */
+  readonly #file: number;
+  readonly #end: () => number;
+  readonly #frames;
+  readonly #checkpoint;
+  #unsynced: Unsynced | undefined;
+  #isSyncing = false;
+  #isClosed = false;
+
+  constructor(sqlite: BetterSqlite3.Database) {
+    this.#sqlite = sqlite;
+    // NORMAL: a commit writes the log and does not sync it. SQLite still syncs before and after a checkpoint.
+    sqlite.exec("PRAGMA synchronous = NORMAL");
+    sqlite.exec("PRAGMA wal_autocheckpoint = 0");
+    this.#end = walEnd(sqlite);
+    this.#frames = sqlite.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
+    this.#checkpoint = sqlite.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+    this.#file = openSync(walPath(sqlite.name), "r+");
+  }
+
+  /** A commit was written. The one before it is durable. */
+  add(onDurable: () => void): void {
+    this.#unsynced = new Unsynced(onDurable);
+  }
+
+  /** Makes the last commit durable. Throws `OutcomeUnknown` if that fails; then the next call tries again. */
+  now(): void {
+    const unsynced = this.#unsynced;
+    if (unsynced === undefined) return;
+    // The failure of a sync that is under way is not known yet, and a second sync might not report it.
+    if (unsynced.promise === undefined && !unsynced.hasFailed && this.#sync()) this.#settle(unsynced);
+    else this.#rewrite(unsynced);
+  }
+
+  /** Makes the last commit durable in the thread pool; `undefined` if it is. Rejects with `OutcomeUnknown`. */
+  later(): Promise<void> | undefined {
+    const unsynced = this.#unsynced;
+    if (unsynced === undefined) return undefined;
+    unsynced.promise ??= this.#syncInBackground(unsynced);
+    return unsynced.promise;
+  }
+
+  /** Makes the last commit durable and ends. Returns whether it is durable: otherwise the log must not be checkpointed. */
+  close(): boolean {
+    if (this.#isClosed) return this.#unsynced === undefined;
+    try {
+      this.now();
+    } catch {
+      // The log stays beside the file, and the next start makes it durable.
+    }
+    this.#isClosed = true;
+    if (!this.#isSyncing) closeSync(this.#file);
+    return this.#unsynced === undefined;
+  }
+
+  #syncInBackground(unsynced: Unsynced): Promise<void> {
+    this.#isSyncing = true;
+    return new Promise((resolve, reject) => {
+      fdatasync(this.#file, (error) => {
+        this.#isSyncing = false;
+        if (this.#isClosed) closeSync(this.#file);
+        try {
+          if (unsynced.isDurable) return resolve();
+          if (error === null && !unsynced.hasFailed) this.#settle(unsynced);
+          else this.#rewrite(unsynced);
+          resolve();
+        } catch (failure) {
+          reject(failure);
+        }
+      });
+    });
+  }
+
+  #sync(): boolean {
+    try {
+      fdatasyncSync(this.#file);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * After a failed sync the system counts the log as written, so another sync would prove nothing. The same bytes
+   * are written again. What is read must be intact: some systems drop what they could not write.
+   */
+  #rewrite(unsynced: Unsynced): void {
+    try {
+      if (this.#isClosed) throw new Error("the world was closed before its log was synced");
+      if (intactWalBytes(this.#sqlite.name) < this.#end())
+        throw new Error("the write-ahead log cannot be read back");
+      makeWalDurable(this.#sqlite.name);
+    } catch (error) {
+      unsynced.hasFailed = true;
+      throw new OutcomeUnknown(messageOf(error), { cause: error });
+    }
+    this.#settle(unsynced);
+  }
+
+  #settle(unsynced: Unsynced): void {
+    this.#unsynced = undefined;
+    unsynced.isDurable = true;
+    unsynced.onDurable();
+    if (this.#isClosed) return;
+    try {
+      if ((this.#frames.get()?.log ?? 0) >= FRAMES_BEFORE_CHECKPOINT) this.#checkpoint.all();
+    } catch {
+      // The log still contains everything, and the next commit tries again.
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import {
+  applyRetention,
+  isCheckpointDue,
+  nextCheckpoint,
+  nextTruncation,
+  type Retention,
+} from "../retention.ts";
+import type { StoreUnavailable } from "../world-handle.ts";
+import type { LiveWorld } from "./live-world.ts";
+import { runInBackground } from "./store-failure.ts";
+import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
+
+/** After this time without a commit the log is moved into the file, so that its loss would lose nothing. */
+const IDLE_MS = 2_000;
+/** Takes a few milliseconds. */
+const LEDGERS_READ_PER_COMMIT = 300;
+
+type UpkeepOptions = {
+  readonly lifecycle: WorldLifecycle;
+  readonly retention: Retention;
+  /** Drops the world from memory. */
+  readonly fail: (live: LiveWorld, error: unknown) => StoreUnavailable;
+  /** Commits soon. */
+  readonly schedule: () => void;
+};
+
+/** The work on history that follows commits, in the background: retention, pruning, and moving the log into the file. */
+export class HistoryUpkeep {
+  readonly #lifecycle: WorldLifecycle;
+  readonly #retention: Retention;
+  readonly #fail: UpkeepOptions["fail"];
+  readonly #schedule: () => void;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor({ lifecycle, retention, fail, schedule }: UpkeepOptions) {
+    this.#lifecycle = lifecycle;
+    this.#retention = retention;
+    this.#fail = fail;
+    this.#schedule = schedule;
+  }
+
+  afterCommit(live: LiveWorld): void {
+    this.#checkpointWhenIdle();
+    this.#retainHistory(live);
+  }
+
+  /** Forgets pending work when the world is dropped from memory. */
+  stop(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
+  }
+
+  #checkpointWhenIdle(): void {
+    if (this.#idleTimer !== undefined) {
+      this.#idleTimer.refresh();
+      return;
+    }
+    this.#idleTimer = setTimeout(() => {
+      this.#idleTimer = undefined;
+      const { live } = this.#lifecycle;
+      if (live !== undefined) runInBackground(() => this.#tidyFile(live));
+    }, IDLE_MS).unref();
+  }
+
+  /** Deletes what is truncated, and moves the log into the file. */
+  async #tidyFile(live: LiveWorld): Promise<void> {
+    const isCurrent = () => this.#lifecycle.live === live;
+    try {
+      while (!live.simulation.journal.prune()) {
+        await nextTurn();
+        if (!isCurrent()) return;
+      }
+    } catch (error) {
+      this.#lifecycle.reportFailure(error);
+      if (isCurrent()) this.#fail(live, error);
+      return;
+    }
+    try {
+      live.history.checkpoint?.();
+    } catch (error) {
+      // The log still contains everything.
+      this.#lifecycle.reportFailure(error);
+    }
+  }
+
+  #retainHistory(live: LiveWorld): void {
+    const { world } = live.simulation;
+    if (isCheckpointDue(world, live.checkpointDue)) runInBackground(() => this.#truncateHistory(live, true));
+    else if (live.clock.now() >= live.truncationDueAt)
+      runInBackground(() => this.#truncateHistory(live, false));
+  }
+
+  /** Applies retention in the background, after a checkpoint if one is due. */
+  async #truncateHistory(live: LiveWorld, takesCheckpoint: boolean): Promise<void> {
+    const { simulation, clock } = live;
+    const { world, journal } = simulation;
+    const isCurrent = () => this.#lifecycle.live === live;
+    // A checkpoint has all rows. It waits until later commits have read the rest.
+    const read = () => world.hourlyUsage.read(LEDGERS_READ_PER_COMMIT);
+    if (takesCheckpoint && !this.#lifecycle.guardRead(read)) return;
+    live.truncationDueAt = nextTruncation(clock.now(), this.#retention);
+    if (takesCheckpoint) {
+      live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
+      await journal.storeCheckpoint(takeCheckpoint(world));
+      if (!isCurrent()) return;
+    }
+    const { seq } = journal.oldest;
+    applyRetention(journal, world, clock.now(), this.#retention);
+    if (!takesCheckpoint && journal.oldest.seq === seq) return;
+    await deleteUnneededSecrets(live, isCurrent);
+    if (isCurrent() && simulation.hasUncommittedRows) this.#schedule();
+  }
+}

@@ -1,0 +1,104 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import { createDouble } from "../../support/double/double.ts";
+import { temporaryDirectory } from "../../support/process/process.ts";
+import { holdSyncs, IO_ERROR } from "../../support/store/held-syncs.ts";
+
+/** A world in a file whose syncs the test ends. */
+async function createHeld() {
+  const { path, remove } = temporaryDirectory();
+  const storage = new DataDirectory(path, MIGRATIONS_FOLDER);
+  const double = await createDouble({ storage });
+  const syncs = holdSyncs();
+  onTestFinished(async () => {
+    syncs.failsAtOnce = false;
+    await double.close();
+    storage.release();
+    remove();
+  });
+  const createKey = (name: string) => double.api("POST", "/api_keys", { key_name: name });
+  const keyNames = async () => {
+    const { body } = await double.api("GET", "/api_keys");
+    return (body as unknown as { name: string }[]).map(({ name }) => name);
+  };
+  /** Whether it is answered while no sync ends. */
+  const isAnswered = async (answer: Promise<unknown>) => {
+    let answered = false;
+    void answer.then(() => {
+      answered = true;
+    });
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    return answered;
+  };
+  return { double, syncs, createKey, keyNames, isAnswered };
+}
+
+test("a change is answered after its sync, and what was decided meanwhile after the next one", async () => {
+  const { syncs, createKey, isAnswered } = await createHeld();
+  const first = createKey("first");
+  expect([await isAnswered(first), syncs.held]).toEqual([false, 1]);
+  const second = createKey("second");
+  const third = createKey("third");
+  expect([await isAnswered(second), syncs.held]).toEqual([false, 1]);
+  syncs.end();
+  expect([(await first).status, await isAnswered(second), syncs.held]).toEqual([200, false, 1]);
+  syncs.end();
+  expect([(await second).status, (await third).status, syncs.held]).toEqual([200, 200, 0]);
+});
+
+test("a read that has seen a change waits for its sync", async () => {
+  const { syncs, createKey, keyNames, isAnswered } = await createHeld();
+  const created = createKey("new");
+  await isAnswered(created);
+  const names = keyNames();
+  expect(await isAnswered(names)).toBe(false);
+  syncs.end();
+  expect(await names).toContain("new");
+});
+
+test("after a sync that fails, the outcome of its changes is unknown, and later ones did not happen", async () => {
+  const { syncs, createKey, keyNames, isAnswered } = await createHeld();
+  const first = createKey("first");
+  await isAnswered(first);
+  const second = createKey("second");
+  await isAnswered(second);
+  syncs.failsAtOnce = true;
+  syncs.end(IO_ERROR);
+  expect((await first).body).toMatchObject({ code: "OUTCOME_UNKNOWN" });
+  expect((await second).body).toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringContaining("nothing was changed"),
+  });
+  expect((await createKey("third")).status).toBe(503);
+  syncs.failsAtOnce = false;
+  const names = await keyNames();
+  expect(names).toContain("first");
+  expect(names).not.toContain("second");
+  expect(names).not.toContain("third");
+});
+
+test("after a sync that fails, a log that can be written again loses nothing", async () => {
+  const { syncs, createKey, isAnswered } = await createHeld();
+  const first = createKey("first");
+  await isAnswered(first);
+  syncs.end(IO_ERROR);
+  expect((await first).status).toBe(200);
+});
+
+test("a commit that cannot wait makes the change before it durable, which is answered and notified first", async () => {
+  const { double, syncs, createKey, isAnswered } = await createHeld();
+  const seen: number[] = [];
+  onTestFinished(double.world.subscribe((events) => void seen.push(...events.map(({ seq }) => seq))));
+  const first = createKey("first");
+  await isAnswered(first);
+  const second = createKey("second");
+  await isAnswered(second);
+  await double.world.advance({ by: 60_000 });
+  expect([(await first).status, (await second).status, syncs.held]).toEqual([200, 200, 1]);
+  expect(seen.length).toBeGreaterThan(1);
+  expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  syncs.end(IO_ERROR);
+  expect(await isAnswered(createKey("third"))).toBe(false);
+});
