@@ -3,23 +3,27 @@ import type { BenchEnvironment } from "../environment/environment.ts";
 import { CREATE_API_KEY, createProjectFixture, listEndpoints } from "../environment/project-fixture.ts";
 import { type Server, startAppServer } from "../environment/servers.ts";
 import { comparedFigure } from "../figure.ts";
+import type { Latencies } from "../load/latencies.ts";
+import type { OpenLoopResult } from "../load/open-loop.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
 
 const WRITES_PER_SECOND = 5_000;
 const READS_PER_SECOND = 2_000;
 const CONNECTIONS = 32;
 
-type Measured = { readonly readP50Ms: number; readonly readP99Ms: number; readonly writesPerSecond: number };
+type Measured = { readonly reads: Latencies; readonly writesPerSecond: number };
 
 export const readLatencyUnderWrites: Benchmark = {
   name: "latency",
-  measures: "read p99 during 5,000 writes per second, compared with writes that are not stored",
+  measures:
+    "reads beside 5,000 writes per second, compared with reads alone and with writes that are not stored",
   async run(environment, progress) {
     const durable = await side(environment, await startAppServer(environment, "sqlite"));
     const noWrite = await side(environment, await startAppServer(environment, "none"));
     const measure = (durationMs: number) => ({
       durable: () => durable.measure(durationMs),
       noWrite: () => noWrite.measure(durationMs),
+      alone: () => durable.measureAlone(durationMs),
     });
     progress("warming up");
     await measureInRounds(1, measure(environment.quick ? 1_000 : 4_000), () => undefined);
@@ -30,19 +34,34 @@ export const readLatencyUnderWrites: Benchmark = {
     );
     for (const { server } of [durable, noWrite]) await environment.stop(server.child);
     const of = (number: (measured: Measured) => number) => pairs(rounds, "durable", "noWrite", number);
+    const ofAlone = (number: (measured: Measured) => number) => pairs(rounds, "durable", "alone", number);
     return [
+      comparedFigure(
+        "read p50 beside 5,000 writes/s",
+        "ms",
+        "reads alone",
+        ofAlone(({ reads }) => reads.p50Ms),
+        { of: "ratio", atMost: 1.3 },
+      ),
+      comparedFigure(
+        "read p99 beside 5,000 writes/s",
+        "ms",
+        "reads alone",
+        ofAlone(({ reads }) => reads.p99Ms),
+        { of: "ratio", atMost: 2 },
+      ),
       comparedFigure(
         "read p99 during 5,000 writes/s",
         "ms",
         "no write",
-        of(({ readP99Ms }) => readP99Ms),
+        of(({ reads }) => reads.p99Ms),
         { of: "ratio", atMost: 1.5 },
       ),
       comparedFigure(
         "  read p50",
         "ms",
         "no write",
-        of(({ readP50Ms }) => readP50Ms),
+        of(({ reads }) => reads.p50Ms),
       ),
       comparedFigure(
         "  completed writes",
@@ -56,19 +75,22 @@ export const readLatencyUnderWrites: Benchmark = {
 
 async function side(environment: BenchEnvironment, server: Server) {
   const read = listEndpoints(await createProjectFixture(server));
-  const streams = [
-    { name: "writes", perSecond: WRITES_PER_SECOND, connections: CONNECTIONS, request: CREATE_API_KEY },
-    { name: "reads", perSecond: READS_PER_SECOND, connections: CONNECTIONS, request: read },
-  ];
-  const measure = async (durationMs: number): Promise<Measured> => {
-    const [writes, reads] = await environment.runOpenLoop({ port: server.port, durationMs, streams });
-    if (writes === undefined || reads === undefined)
-      throw new Error("the load generator returned too few streams");
-    return {
-      readP50Ms: reads.latencies.p50Ms,
-      readP99Ms: reads.latencies.p99Ms,
-      writesPerSecond: writes.perSecond,
-    };
+  const reads = { name: "reads", perSecond: READS_PER_SECOND, connections: CONNECTIONS, request: read };
+  const writes = {
+    ...{ name: "writes", perSecond: WRITES_PER_SECOND, connections: CONNECTIONS, request: CREATE_API_KEY },
   };
-  return { server, measure };
+  const run = async (durationMs: number, ...streams: (typeof reads)[]) => {
+    const results = await environment.runOpenLoop({ port: server.port, durationMs, streams });
+    if (results.length !== streams.length) throw new Error("the load generator returned too few streams");
+    return results as [OpenLoopResult, ...OpenLoopResult[]];
+  };
+  const measure = async (durationMs: number): Promise<Measured> => {
+    const [{ latencies }, written] = await run(durationMs, reads, writes);
+    return { reads: latencies, writesPerSecond: written?.perSecond ?? 0 };
+  };
+  const measureAlone = async (durationMs: number): Promise<Measured> => {
+    const [{ latencies }] = await run(durationMs, reads);
+    return { reads: latencies, writesPerSecond: 0 };
+  };
+  return { server, measure, measureAlone };
 }
