@@ -17,10 +17,7 @@ const withoutBody = served
 const withBody = served.filter(({ operationId }) => !withoutBody.includes(operationId));
 /** Schemas of optional properties, and of items of lists that are empty, that are never served, so no field can be missing. */
 const NEVER_SERVED: readonly string[] = [
-  "BillingAccount",
   "BranchRestrictedAction",
-  "CurrentUserAuthAccount",
-  "PaymentSource",
   "PaymentSourceBankCard",
   "PlanDetails",
   "PlanVersion",
