@@ -63,6 +63,8 @@ const ROOMS = {
     node: true,
   },
   remote: { rooms: ["platform"], packages: ["zod"], node: true },
+  // What another server says of an account, in a file.
+  account: { rooms: ["remote"], packages: ["better-sqlite3", "zod"], node: true },
   // Browser code: it knows the server by its answers only, whose types the document of the control API states.
   console: { rooms: ["control-api"], packages: ["preact", "@preact"], node: false },
 };

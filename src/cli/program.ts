@@ -120,6 +120,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "send the same GET requests to standin and to another server of the same API, and compare the responses",
     async () => (await import("./commands/drift.ts")).driftCommand(),
   ],
+  account: [
+    "read what the computes of an account did, for what-if commands",
+    async () => (await import("./commands/account.ts")).accountCommand(),
+  ],
   mirror: [
     "copy the projects, branches, computes and settings of an account to standin or to a seed file",
     async () => (await import("./commands/mirror.ts")).mirrorCommand(),

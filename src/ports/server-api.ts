@@ -5,6 +5,8 @@ export type PublicResponse = {
   readonly status: number;
   /** The parsed JSON; `undefined` if the body is not JSON. */
   readonly body: unknown;
+  /** The instant of the `Date` header, in milliseconds since 1970. A server of a simulated clock has its own time. */
+  readonly serverTime?: number | undefined;
 };
 
 /** The v2 API of one server, called with one key. Rejects with a `UserError` if the server does not answer. */

@@ -1,7 +1,10 @@
 import { writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { Command, type Option } from "commander";
+import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { print } from "../terminal/print.ts";
+import { isAccountFile } from "./account-input.ts";
 import { decisionLine } from "./decision-line.ts";
 import type { OpenedTraces } from "./open-traffic.ts";
 import { addOutputOptions, type OutputOptions } from "./question-options.ts";
@@ -27,7 +30,12 @@ export type QuestionDescription<Options extends OutputOptions, Prepared> = {
     signal: AbortSignal,
   ) => Promise<OpenedTraces>;
   readonly answer: (run: QuestionRun<Options, Prepared>) => Promise<Answered>;
+  /** Answers from a file of `standin account pull`, which has no requests. */
+  readonly answerAccount?: (path: string, options: Options, command: Command) => Promise<AccountAnswer>;
 };
+
+/** What an answer from an account is based on is in its summary. */
+export type AccountAnswer = WhatifResult & Omit<ManifestInput, "command">;
 
 export type QuestionRun<Options, Prepared> = {
   readonly opened: OpenedTraces;
@@ -56,12 +64,25 @@ export function questionCommand<Options extends OutputOptions, Prepared>(
 }
 
 async function answerQuestion<Options extends OutputOptions, Prepared>(
-  { prepare, open, answer }: QuestionDescription<Options, Prepared>,
+  { prepare, open, answer, answerAccount }: QuestionDescription<Options, Prepared>,
   paths: readonly string[],
   options: Options,
   command: Command,
   signal: AbortSignal,
 ): Promise<void> {
+  const account = paths.find(isAccountFile);
+  if (account !== undefined) {
+    if (answerAccount === undefined)
+      throw new CliError(
+        `${account}: ${command.name()} needs requests, and the file of an account has only starts and suspends; use: standin whatif curve`,
+        true,
+      );
+    if (paths.length > 1)
+      throw new CliError(`${account}: the file of an account cannot be combined with other files`, true);
+    const { resolvedFlags, question, ...result } = await answerAccount(account, options, command);
+    const input = { files: [{ account: basename(account) }], notes: [], bad: [] };
+    return outputResult(result, input, { command, resolvedFlags, question }, options);
+  }
   const prepared = await prepare(options, command);
   const opened = await open(paths, options, command, signal);
   try {

@@ -79,7 +79,12 @@ export class PublicApi implements ServerApi {
     try {
       // A redirect is not followed: the key must not reach another server.
       const httpResponse = await fetch(this.url + path, { ...init, redirect: "manual", signal });
-      const response = { status: httpResponse.status, body: parseJson(await readBodyText(httpResponse)) };
+      const serverTime = Date.parse(httpResponse.headers.get("date") ?? "");
+      const response = {
+        status: httpResponse.status,
+        body: parseJson(await readBodyText(httpResponse)),
+        ...(Number.isNaN(serverTime) ? {} : { serverTime }),
+      };
       return { response, waitMs: retryWaitMs(httpResponse.headers.get("retry-after")) };
     } catch (error) {
       if (this.#signal?.aborted === true) throw new UserError("interrupted");

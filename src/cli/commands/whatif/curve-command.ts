@@ -13,6 +13,7 @@ import { NO_LATENCY } from "../../../whatif/units/start-latency.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { curveFiles } from "../../whatif/curve-csv.ts";
+import { answerCurveFromAccount as answerAccount } from "../../whatif/curve-from-account.ts";
 import { openCurveInput } from "../../whatif/databases/open-curve-input.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
@@ -34,6 +35,7 @@ export function curveCommand(): Command {
     },
     open: openCurveInput,
     answer: answerCurve,
+    answerAccount,
   });
 }
 
@@ -63,6 +65,7 @@ Examples:
   $ standin whatif curve fleet.csv --train 14d --test 7d
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute
+  $ standin whatif curve shop.standin-account --plan scale
   $ standin whatif curve --from duckdb:logs.duckdb --table calls --map endpoint=db,at=at,duration=ms
   $ psql --csv -f gaps.sql | standin whatif curve --gaps -`;
 

@@ -1,0 +1,61 @@
+import * as z from "zod";
+
+/** Of the platform's answers, what a file of an account needs. Other fields are ignored, and not stored. */
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+export const projectAnswer = z.object({
+  id: z.string(),
+  name: z.string(),
+  org_id: z.string().nullish(),
+  created_at: instant,
+});
+
+export const endpointAnswer = z.object({
+  id: z.string(),
+  branch_id: z.string(),
+  type: z.string(),
+  autoscaling_limit_min_cu: z.number(),
+  autoscaling_limit_max_cu: z.number(),
+  suspend_timeout_seconds: z.int(),
+  disabled: z.boolean().nullish(),
+  created_at: instant,
+});
+
+export const operationAnswer = z.object({
+  id: z.string(),
+  endpoint_id: z.string().nullish(),
+  action: z.string(),
+  status: z.string(),
+  failures_count: z.int(),
+  created_at: instant,
+  total_duration_ms: z.number(),
+});
+
+export const operationsPage = z.object({
+  operations: z.array(operationAnswer),
+  pagination: z.object({ cursor: z.string().nullish() }).nullish(),
+});
+
+export const consumptionPage = z.object({
+  projects: z.array(
+    z.object({
+      project_id: z.string(),
+      periods: z.array(
+        z.object({
+          consumption: z.array(
+            z.object({
+              timeframe_start: instant,
+              timeframe_end: instant,
+              active_time_seconds: z.number(),
+              compute_time_seconds: z.number(),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
+export type ProjectAnswer = z.output<typeof projectAnswer>;
+export type EndpointAnswer = z.output<typeof endpointAnswer>;
+export type OperationAnswer = z.output<typeof operationAnswer>;

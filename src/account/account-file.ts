@@ -1,0 +1,104 @@
+import { existsSync } from "node:fs";
+import Database from "better-sqlite3";
+import type { SimTime } from "../kernel/time.ts";
+import { UserError } from "../ports/user-error.ts";
+
+export const ACCOUNT_SUFFIX = ".standin-account";
+
+/** The version of the tables below; a file of a newer one is refused. */
+const VERSION = 1;
+/** "STDA", so that `file` and other programs recognize it. */
+const APPLICATION_ID = 0x53_54_44_41;
+
+/**
+ * Documented in docs/reference/account-file.md. Instants are milliseconds since 1970. Nothing in it is a secret: there are
+ * no keys, passwords, emails or connection strings.
+ */
+const TABLES = `
+  CREATE TABLE pulls (number INTEGER PRIMARY KEY, api TEXT NOT NULL, at INTEGER NOT NULL, since INTEGER);
+  CREATE TABLE projects (id TEXT PRIMARY KEY, name TEXT NOT NULL, organization TEXT, subscription TEXT,
+    created_at INTEGER NOT NULL, gone_at INTEGER);
+  CREATE TABLE endpoints (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL, branch TEXT NOT NULL,
+    type TEXT NOT NULL, created_at INTEGER NOT NULL, gone_at INTEGER);
+  CREATE TABLE settings (endpoint INTEGER NOT NULL, first_seen_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL,
+    suspend_timeout_seconds INTEGER NOT NULL, min_cu REAL NOT NULL, max_cu REAL NOT NULL, disabled INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, first_seen_at)) WITHOUT ROWID;
+  CREATE TABLE operations (endpoint INTEGER NOT NULL, created_at INTEGER NOT NULL, id TEXT NOT NULL, action TEXT NOT NULL,
+    status TEXT NOT NULL, duration_ms INTEGER NOT NULL, failures INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, created_at, id)) WITHOUT ROWID;
+  CREATE TABLE consumption (project TEXT NOT NULL, granularity TEXT NOT NULL, start_at INTEGER NOT NULL,
+    end_at INTEGER NOT NULL, active_s INTEGER NOT NULL, compute_s INTEGER NOT NULL,
+    PRIMARY KEY (project, granularity, start_at)) WITHOUT ROWID;
+  CREATE TABLE unread (number INTEGER PRIMARY KEY, project TEXT NOT NULL, cursor TEXT, until_operation TEXT);
+  CREATE TABLE newest (project TEXT PRIMARY KEY, operation TEXT NOT NULL);
+`;
+
+export type EndpointRow = {
+  readonly number: number;
+  readonly id: string;
+  readonly project: string;
+  readonly branch: string;
+  readonly type: string;
+  readonly created_at: SimTime;
+  readonly gone_at: SimTime | null;
+};
+
+export type SettingsRow = {
+  readonly first_seen_at: SimTime;
+  readonly last_seen_at: SimTime;
+  readonly suspend_timeout_seconds: number;
+  readonly min_cu: number;
+  readonly max_cu: number;
+};
+
+export type ConsumptionRow = {
+  readonly project: string;
+  readonly granularity: string;
+  readonly start_at: SimTime;
+  readonly end_at: SimTime;
+  readonly active_s: number;
+  readonly compute_s: number;
+};
+
+/** A part of the operations of a project that was not read yet: from a cursor (or the newest) to an operation (or the oldest). */
+export type UnreadPart = {
+  readonly number: number;
+  readonly project: string;
+  readonly cursor: string | null;
+  readonly until_operation: string | null;
+};
+
+/** Opens a file of `standin account pull`; `create` makes a new one if it does not exist. */
+export function openAccountFile(path: string, mode: "read" | "create"): Database.Database {
+  const isNew = !existsSync(path);
+  if (isNew && mode === "read") throw new UserError(`${path}: there is no such file`);
+  const database = new Database(path, { readonly: mode === "read" });
+  try {
+    // Readable while a pull writes, and durable with each commit.
+    if (mode === "create") database.pragma("journal_mode = WAL");
+    if (isNew) {
+      database.pragma(`application_id = ${APPLICATION_ID}`);
+      database.transaction(() => {
+        database.exec(TABLES);
+        database.pragma(`user_version = ${VERSION}`);
+      })();
+    }
+    checkFormat(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof Database.SqliteError && error.code === "SQLITE_NOTADB")
+      throw new UserError(`${path}: not a file of standin account pull`);
+    throw error;
+  }
+}
+
+function checkFormat(database: Database.Database, path: string): void {
+  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID)
+    throw new UserError(`${path}: not a file of standin account pull`);
+  const version = database.pragma("user_version", { simple: true });
+  if (version !== VERSION)
+    throw new UserError(
+      `${path}: has version ${version} of the format; this standin reads version ${VERSION}`,
+    );
+}

@@ -1,0 +1,177 @@
+import type { Database } from "better-sqlite3";
+import type { SimTime } from "../kernel/time.ts";
+import type { EndpointAnswer, OperationAnswer, ProjectAnswer } from "./account-answers.ts";
+import type { ConsumptionRow, UnreadPart } from "./account-file.ts";
+
+/** Writes what a pull has read. Each method is one commit. */
+export class AccountWriter {
+  readonly #database: Database;
+  readonly #redactNames: boolean;
+
+  constructor(database: Database, redactNames: boolean) {
+    this.#database = database;
+    this.#redactNames = redactNames;
+  }
+
+  /** The earliest instant that this file reads back to; undefined if all. */
+  since(): { readonly since: SimTime | null } | undefined {
+    return this.#database.prepare("SELECT since FROM pulls ORDER BY number LIMIT 1").get() as
+      | { since: SimTime | null }
+      | undefined;
+  }
+
+  addPull(api: string, at: SimTime, since: SimTime | undefined): void {
+    this.#database.prepare("INSERT INTO pulls (api, at, since) VALUES (?, ?, ?)").run(api, at, since ?? null);
+  }
+
+  /** `isComplete`: whether these are all, so that others are gone. */
+  addProjects(projects: readonly ProjectAnswer[], at: SimTime, isComplete: boolean): void {
+    const known = this.#database.prepare("SELECT count(*) FROM projects").pluck();
+    const insert = this.#database.prepare(
+      `INSERT INTO projects (id, name, organization, created_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET name = CASE WHEN ? THEN name ELSE excluded.name END, gone_at = NULL`,
+    );
+    this.#database.transaction(() => {
+      for (const { id, name, org_id, created_at } of projects) {
+        const shown = this.#redactNames ? `project-${(known.get() as number) + 1}` : name;
+        insert.run(id, shown, org_id ?? null, created_at, this.#redactNames ? 1 : 0);
+      }
+      if (!isComplete) return;
+      const here = new Set(projects.map(({ id }) => id));
+      for (const id of this.#database.prepare("SELECT id FROM projects WHERE gone_at IS NULL").pluck().all())
+        if (!here.has(id as string)) this.projectGone(id as string, at);
+    })();
+  }
+
+  projectGone(project: string, at: SimTime): void {
+    this.#database.prepare("UPDATE projects SET gone_at = ? WHERE id = ?").run(at, project);
+    this.#database
+      .prepare("UPDATE endpoints SET gone_at = ? WHERE project = ? AND gone_at IS NULL")
+      .run(at, project);
+    this.#database.prepare("DELETE FROM unread WHERE project = ?").run(project);
+  }
+
+  /** All endpoints of a project, with the settings in force. */
+  addEndpoints(project: string, endpoints: readonly EndpointAnswer[], at: SimTime): void {
+    const insert = this.#database.prepare(
+      `INSERT INTO endpoints (id, project, branch, type, created_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET branch = excluded.branch, created_at = excluded.created_at, gone_at = NULL`,
+    );
+    this.#database.transaction(() => {
+      for (const endpoint of endpoints) {
+        insert.run(endpoint.id, project, endpoint.branch_id, endpoint.type, endpoint.created_at);
+        this.#addSettings(this.#numberOf(endpoint.id), endpoint, at);
+      }
+      const here = new Set(endpoints.map(({ id }) => id));
+      const present = this.#database
+        .prepare("SELECT id FROM endpoints WHERE project = ? AND gone_at IS NULL")
+        .pluck()
+        .all(project);
+      const gone = this.#database.prepare("UPDATE endpoints SET gone_at = ? WHERE id = ?");
+      for (const id of present) if (!here.has(id as string)) gone.run(at, id);
+    })();
+  }
+
+  /** The parts of a project that are still unread, the newest first. Adds one for what happened since the last pull. */
+  unreadParts(project: string): readonly UnreadPart[] {
+    const newest = this.#database
+      .prepare("SELECT operation FROM newest WHERE project = ?")
+      .pluck()
+      .get(project) as string | undefined;
+    this.#database
+      .prepare("INSERT INTO unread (project, cursor, until_operation) VALUES (?, NULL, ?)")
+      .run(project, newest ?? null);
+    return this.#database
+      .prepare(
+        "SELECT number, project, cursor, until_operation FROM unread WHERE project = ? ORDER BY number DESC",
+      )
+      .all(project) as UnreadPart[];
+  }
+
+  /** A page of an unread part, and the cursor of what is left of it; undefined if nothing is. */
+  addPage(part: UnreadPart, operations: readonly OperationAnswer[], rest: string | undefined): void {
+    this.#database.transaction(() => {
+      this.addOperations(part.project, operations);
+      const [first] = operations;
+      if (part.cursor === null && first !== undefined)
+        this.#database
+          .prepare("INSERT OR REPLACE INTO newest (project, operation) VALUES (?, ?)")
+          .run(part.project, first.id);
+      if (rest === undefined) this.#database.prepare("DELETE FROM unread WHERE number = ?").run(part.number);
+      else this.#database.prepare("UPDATE unread SET cursor = ? WHERE number = ?").run(rest, part.number);
+    })();
+  }
+
+  /** Those of computes; others are about branches or projects. */
+  addOperations(project: string, operations: readonly OperationAnswer[]): void {
+    const insert = this.#database.prepare("INSERT OR REPLACE INTO operations VALUES (?, ?, ?, ?, ?, ?, ?)");
+    for (const {
+      id,
+      endpoint_id,
+      action,
+      status,
+      failures_count,
+      created_at,
+      total_duration_ms,
+    } of operations) {
+      if (typeof endpoint_id !== "string") continue;
+      const number = this.#numberOfDeleted(endpoint_id, project, created_at);
+      insert.run(number, created_at, id, action, status, total_duration_ms, failures_count);
+    }
+  }
+
+  /** Operations that were not finished when they were read. */
+  unfinishedOperations(project: string): readonly string[] {
+    return this.#database
+      .prepare(
+        `SELECT operations.id FROM operations JOIN endpoints ON endpoints.number = operations.endpoint
+         WHERE project = ? AND status IN ('scheduling', 'running', 'cancelling')`,
+      )
+      .pluck()
+      .all(project) as string[];
+  }
+
+  addConsumption(rows: readonly ConsumptionRow[]): void {
+    const insert = this.#database.prepare("INSERT OR REPLACE INTO consumption VALUES (?, ?, ?, ?, ?, ?)");
+    this.#database.transaction(() => {
+      for (const { project, granularity, start_at, end_at, active_s, compute_s } of rows)
+        insert.run(project, granularity, start_at, end_at, active_s, compute_s);
+    })();
+  }
+
+  #addSettings(endpoint: number, settings: EndpointAnswer, at: SimTime): void {
+    const {
+      suspend_timeout_seconds: delay,
+      autoscaling_limit_min_cu: min,
+      autoscaling_limit_max_cu: max,
+      disabled,
+    } = settings;
+    const same = this.#database
+      .prepare(
+        `UPDATE settings SET last_seen_at = ? WHERE endpoint = ? AND suspend_timeout_seconds = ? AND min_cu = ?
+         AND max_cu = ? AND disabled = ?
+         AND first_seen_at = (SELECT max(first_seen_at) FROM settings WHERE endpoint = ?)`,
+      )
+      .run(at, endpoint, delay, min, max, disabled === true ? 1 : 0, endpoint);
+    if (same.changes > 0) return;
+    this.#database
+      .prepare("INSERT OR REPLACE INTO settings VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .run(endpoint, at, at, delay, min, max, disabled === true ? 1 : 0);
+  }
+
+  #numberOf(id: string): number {
+    return this.#database.prepare("SELECT number FROM endpoints WHERE id = ?").pluck().get(id) as number;
+  }
+
+  /** A compute that only operations name was deleted before the first pull. */
+  #numberOfDeleted(id: string, project: string, at: SimTime): number {
+    const known = this.#database.prepare("SELECT number FROM endpoints WHERE id = ?").pluck().get(id);
+    if (known !== undefined) return known as number;
+    this.#database
+      .prepare(
+        `INSERT INTO endpoints (id, project, branch, type, created_at, gone_at) VALUES (?, ?, '', 'unknown', ?, ?)`,
+      )
+      .run(id, project, at, at);
+    return this.#numberOf(id);
+  }
+}

@@ -1,0 +1,113 @@
+import type { ReportPage } from "../page/page-layout.ts";
+import { type PageTable, pageTable } from "../page/page-table.ts";
+import { amount, delayPhrase, delayText, money, plural } from "../units/number-format.ts";
+import type { AccountCurve, AccountDelay, BoundedFigure } from "./account-curve.ts";
+
+export function accountCurvePage(curve: AccountCurve): ReportPage {
+  const { account, recorded } = curve;
+  return {
+    title: "What each autosuspend delay would have cost, from the operations of an account",
+    subject: `${plural(account.computes_used, "compute")} of ${account.computes}, ${plural(account.periods, "active period")} in ${amount(account.days)} days (${account.from.slice(0, 10)} to ${account.to.slice(0, 10)})`,
+    answer: answerLines(curve),
+    facts: [
+      { label: "Recorded", value: money(recorded.cost_dollars_per_month), note: "a month of 730 hours" },
+      { label: "Cold starts", value: amount(recorded.cold_starts_per_day), note: "a day" },
+    ],
+    tables: [delayTable(curve)],
+    limits: curve.limits,
+  };
+}
+
+/** The decision first: what is certain, then the estimate, then what was read. */
+export function answerLines(curve: AccountCurve): readonly string[] {
+  const { delays, recorded, account, reconciliation } = curve;
+  const settable = delays.filter(({ is_settable }) => is_settable);
+  return [
+    certainLine(settable),
+    ...estimateLines(settable),
+    `Recorded: ${money(recorded.cost_dollars_per_month)} a month and ${amount(recorded.cold_starts_per_day)} cold starts a day, with ${recorded.delays.map(({ delay_s, computes }) => `${delayPhrase(delay_s)} (${plural(computes, "compute")})`).join(", ") || "unknown delays"}.`,
+    ...(account.periods_with_known_delay === account.periods
+      ? []
+      : [
+          `The delay in force is unknown for ${amount(account.periods - account.periods_with_known_delay)} of ${plural(account.periods, "period")}, which widens the bounds. Regular pulls narrow them.`,
+        ]),
+    reconciliation.hours === 0
+      ? "No hourly consumption was read, so the periods could not be compared with what was metered."
+      : `Active by operations ${amount(reconciliation.active_h_by_operations)} h, metered ${amount(reconciliation.metered_active_h)} h; ${reconciliation.hours_that_differ === 0 ? "no hour differs" : `${plural(reconciliation.hours_that_differ, "hour")} of ${reconciliation.hours} differ`} by more than the resolution.`,
+  ];
+}
+
+function certainLine(settable: readonly AccountDelay[]): string {
+  const saves = settable
+    .filter(({ net_saving_dollars_per_month: net }) => net.least > 0)
+    .sort((a, b) => b.net_saving_dollars_per_month.least - a.net_saving_dollars_per_month.least);
+  const [best] = saves;
+  if (best !== undefined) {
+    const { least, most } = best.net_saving_dollars_per_month;
+    return `Certain: ${delayPhrase(best.delay_s)} saves at least ${money(least)} and at most ${money(most)} a month, after its cold starts.`;
+  }
+  if (settable.every(({ net_saving_dollars_per_month: net }) => net.most <= 0))
+    return "Certain: no other delay saves anything.";
+  const exact = settable.filter(({ is_exact }) => is_exact);
+  if (exact.length > 0 && exact.every(({ net_saving_dollars_per_month: net }) => net.most <= 0))
+    return "Certain: a longer delay saves nothing. Whether a shorter one does depends on gaps that operations do not show.";
+  return "Nothing is certain: every delay may save or lose, depending on gaps that operations do not show.";
+}
+
+function estimateLines(settable: readonly AccountDelay[]): readonly string[] {
+  const [best] = settable
+    .filter(({ estimate }) => estimate !== null)
+    .sort((a, b) => estimatedSaving(b) - estimatedSaving(a));
+  if (best === undefined) return [];
+  const saving = estimatedSaving(best);
+  return [
+    saving > 0
+      ? `Estimate: ${delayPhrase(best.delay_s)} is the best shorter delay and saves ${money(saving)} a month.`
+      : "Estimate: no shorter delay saves anything.",
+  ];
+}
+
+function estimatedSaving({ estimate }: AccountDelay): number {
+  return estimate?.net_saving_dollars_per_month ?? Number.NEGATIVE_INFINITY;
+}
+
+function delayTable({ delays }: AccountCurve): PageTable {
+  return pageTable({
+    name: "delays",
+    title: "Each delay: bounds, and the estimate of the model",
+    columns: [
+      {
+        heading: "delay",
+        cell: ({ delay_s, is_settable }) =>
+          is_settable ? delayText(delay_s) : `${delayText(delay_s)} (not on this plan)`,
+      },
+      {
+        heading: "cold starts a day",
+        cell: ({ cold_starts_per_day }) => boundsText(cold_starts_per_day, amount),
+      },
+      {
+        heading: "$ a month",
+        cell: ({ cost_dollars_per_month }) => boundsText(cost_dollars_per_month, money),
+      },
+      {
+        heading: "saves $ a month",
+        cell: ({ net_saving_dollars_per_month }) => boundsText(net_saving_dollars_per_month, money),
+      },
+      {
+        heading: "estimate",
+        cell: ({ estimate }) =>
+          estimate === null
+            ? "–"
+            : `${amount(estimate.cold_starts_per_day)}, ${money(estimate.cost_dollars_per_month)}`,
+      },
+    ],
+    rows: delays,
+    records: delays,
+  });
+}
+
+/** One value if both are shown alike. */
+function boundsText({ least, most }: BoundedFigure, show: (value: number) => string): string {
+  const [low, high] = [show(least), show(most)];
+  return low === high ? low : `${low} to ${high}`;
+}

@@ -1,0 +1,219 @@
+import { isoInstant } from "../../kernel/calendar.ts";
+import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
+import { perMonth } from "../gap-curve/costs.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { isSettableDelay, type SettableDelays } from "../gap-curve/settable-delays.ts";
+import type { ReportLimits } from "../page/page-layout.ts";
+import { type AccountFleet, daysOf } from "./account-fleet.ts";
+import { type Bounds, type DelayBounds, PeriodBounds } from "./period-bounds.ts";
+import { ShortGapModel } from "./short-gaps.ts";
+
+/** From the shortest that the platform accepts to the longest, and never. */
+const LADDER_S = [60, 120, 180, 300, 600, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800];
+
+export type AccountQuestion = {
+  readonly pricePerCuHour: number;
+  /** Seconds of active time. */
+  readonly coldStartS: number;
+  readonly settable: SettableDelays;
+  /** Delays to answer for besides the usual ones. */
+  readonly delays: readonly SuspendDelay[];
+};
+
+/** A figure that lies between two values for every traffic that could have caused the periods. */
+export type BoundedFigure = Bounds;
+
+export type AccountDelay = {
+  readonly delay_s: SuspendDelay;
+  readonly is_settable: boolean;
+  /** Whether no compute has a longer delay, so that only the resolution of instants is unknown. */
+  readonly is_exact: boolean;
+  readonly cold_starts_per_day: BoundedFigure;
+  readonly active_h_per_day: BoundedFigure;
+  readonly cost_dollars_per_month: BoundedFigure;
+  /** Against the recorded setting. Cold starts count at their worth. */
+  readonly net_saving_dollars_per_month: BoundedFigure;
+  /** By the model of short gaps; null where figures are exact, or where no delay is known. */
+  readonly estimate: {
+    readonly cold_starts_per_day: number;
+    readonly cost_dollars_per_month: number;
+    readonly net_saving_dollars_per_month: number;
+  } | null;
+};
+
+export type AccountCurve = {
+  readonly account: {
+    readonly computes: number;
+    readonly computes_used: number;
+    readonly operations: number;
+    readonly periods: number;
+    readonly periods_with_known_delay: number;
+    readonly from: string;
+    readonly to: string;
+    readonly days: number;
+  };
+  readonly recorded: {
+    /** Each delay with the number of computes that have it. */
+    readonly delays: readonly { readonly delay_s: SuspendDelay; readonly computes: number }[];
+    readonly cold_starts_per_day: number;
+    readonly active_h_per_day: number;
+    readonly cost_dollars_per_month: number;
+  };
+  readonly reconciliation: {
+    readonly hours: number;
+    readonly metered_active_h: number;
+    readonly active_h_by_operations: number;
+    readonly hours_that_differ: number;
+  };
+  readonly question: { readonly price_per_cu_hour: number; readonly cold_start_worth_s: number };
+  readonly delays: readonly AccountDelay[];
+  readonly limits: ReportLimits;
+};
+
+export function accountCurve(fleet: AccountFleet, question: AccountQuestion): AccountCurve {
+  const delays = answeredDelays(question);
+  const bounds = new PeriodBounds(delays, question.coldStartS * SECOND);
+  const inForce = new Map<SuspendDelay, number>();
+  for (const { periods, endAt, cu, delay } of fleet.computes) {
+    bounds.addCompute(periods, endAt, cu);
+    if (periods.length > 0 && delay !== undefined) inForce.set(delay, (inForce.get(delay) ?? 0) + 1);
+  }
+  const { recorded } = bounds;
+  const days = daysOf(fleet);
+  const longest = Math.max(0, ...[...inForce.keys()].map(lengthOf));
+  const isKnown = fleet.computes.every(({ periods }) => periods.every(({ delay }) => delay !== undefined));
+  const estimates = estimatesOf(fleet, delays);
+  const monthly = (cuMs: number) => perMonth((cuMs / HOUR) * question.pricePerCuHour, days * DAY);
+  return {
+    account: {
+      computes: fleet.computes.length,
+      computes_used: recorded.computes,
+      operations: fleet.operations,
+      periods: recorded.periods,
+      periods_with_known_delay: countPeriods(fleet),
+      ...{ from: isoInstant(fleet.startAt), to: isoInstant(fleet.endAt), days },
+    },
+    recorded: {
+      delays: [...inForce]
+        .map(([delay_s, computes]) => ({ delay_s, computes }))
+        .sort((a, b) => b.computes - a.computes || lengthOf(a.delay_s) - lengthOf(b.delay_s)),
+      cold_starts_per_day: recorded.coldStarts / days,
+      active_h_per_day: recorded.activeMs / HOUR / days,
+      cost_dollars_per_month: monthly(recorded.cuMs),
+    },
+    reconciliation: {
+      hours: fleet.reconciliation.frames,
+      metered_active_h: (fleet.reconciliation.meteredS * SECOND) / HOUR,
+      active_h_by_operations: (fleet.reconciliation.byOperationsS * SECOND) / HOUR,
+      hours_that_differ: fleet.reconciliation.different.length,
+    },
+    question: { price_per_cu_hour: question.pricePerCuHour, cold_start_worth_s: question.coldStartS },
+    delays: bounds.results().map((result, index) => {
+      const isExact = isKnown && lengthOf(result.delay) >= longest;
+      const estimate = estimates[index];
+      return {
+        delay_s: result.delay,
+        is_settable: isSettableDelay(question.settable, result.delay),
+        is_exact: isExact,
+        ...figuresOf(result, days, monthly),
+        estimate:
+          isExact || estimate === undefined
+            ? null
+            : estimated(estimate, result, recorded, question.coldStartS * SECOND, days, monthly),
+      };
+    }),
+    limits: ACCOUNT_LIMITS,
+  };
+}
+
+function figuresOf(
+  { coldStarts, activeMs, cuMs, netSavingCuMs }: DelayBounds,
+  days: number,
+  monthly: (cuMs: number) => number,
+) {
+  const each = ({ least, most }: Bounds, of: (value: number) => number) => ({
+    least: of(least),
+    most: of(most),
+  });
+  return {
+    cold_starts_per_day: each(coldStarts, (count) => count / days),
+    active_h_per_day: each(activeMs, (ms) => ms / HOUR / days),
+    cost_dollars_per_month: each(cuMs, monthly),
+    net_saving_dollars_per_month: each(netSavingCuMs, monthly),
+  };
+}
+
+type FleetEstimate = { coldStarts: number; savedCuMs: number; worthCu: number };
+
+/** Per delay: what computes with a longer delay would have added and saved, by the model; undefined if no delay is known. */
+function estimatesOf(
+  fleet: AccountFleet,
+  delays: readonly SuspendDelay[],
+): readonly (FleetEstimate | undefined)[] {
+  const sums: FleetEstimate[] = delays.map(() => ({ coldStarts: 0, savedCuMs: 0, worthCu: 0 }));
+  let isKnown = false;
+  for (const { periods, delay, cu } of fleet.computes) {
+    if (typeof delay !== "number") continue;
+    const model = new ShortGapModel(periods, delay);
+    if (model.periods === 0) continue;
+    isKnown = true;
+    for (const [index, shorter] of delays.entries()) {
+      if (typeof shorter !== "number" || shorter >= delay) continue;
+      const { coldStarts, savedMs } = model.estimate(shorter);
+      const sum = sums[index] as FleetEstimate;
+      sum.coldStarts += coldStarts;
+      sum.savedCuMs += savedMs * cu;
+      sum.worthCu += coldStarts * cu;
+    }
+  }
+  return isKnown ? sums : delays.map(() => undefined);
+}
+
+/** Never outside the bounds, which hold for every traffic. */
+function estimated(
+  { coldStarts, savedCuMs, worthCu }: FleetEstimate,
+  bounds: DelayBounds,
+  recorded: PeriodBounds["recorded"],
+  worthMs: number,
+  days: number,
+  monthly: (cuMs: number) => number,
+): AccountDelay["estimate"] {
+  return {
+    cold_starts_per_day: clamp(recorded.coldStarts + coldStarts, bounds.coldStarts) / days,
+    cost_dollars_per_month: monthly(clamp(recorded.cuMs - savedCuMs, bounds.cuMs)),
+    net_saving_dollars_per_month: monthly(clamp(savedCuMs - worthCu * worthMs, bounds.netSavingCuMs)),
+  };
+}
+
+function clamp(value: number, { least, most }: Bounds): number {
+  return Math.min(most, Math.max(least, value));
+}
+
+function answeredDelays({ delays, settable }: AccountQuestion): SuspendDelay[] {
+  const offered: readonly SuspendDelay[] = settable === "all" ? [...LADDER_S, "never"] : settable;
+  return [...new Set<SuspendDelay>([...offered, ...delays])].sort((a, b) => lengthOf(a) - lengthOf(b));
+}
+
+function lengthOf(delay: SuspendDelay): number {
+  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
+}
+
+function countPeriods({ computes }: AccountFleet): number {
+  return computes.reduce(
+    (sum, { periods }) => sum + periods.filter(({ delay }) => delay !== undefined).length,
+    0,
+  );
+}
+
+const ACCOUNT_LIMITS: ReportLimits = {
+  exact: [],
+  simulated: [
+    "Bounds: no traffic that could have caused the recorded starts and suspends has figures outside of them. Instants are known to a second.",
+    "Estimate: a model, not a measurement. It assumes that requests arrive independently at one rate while a compute is active, and take no time.",
+  ],
+  left_out: [
+    "Starts by a call, a restart or the creation of a compute count as if a request had caused them.",
+    "The time that additional starts take, and the requests that wait for them.",
+    "Sizes within a period: each compute has the mean size that its project was metered with.",
+  ],
+};

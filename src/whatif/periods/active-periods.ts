@@ -1,0 +1,195 @@
+import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+
+/** S: the API gives instants of operations in whole seconds, so each lies within the second that begins then. */
+export const RESOLUTION_MS: DurationMs = SECOND;
+
+/** One operation of a compute, as an account shows it. */
+export type ComputeOperation = {
+  readonly action: string;
+  readonly status: string;
+  /** The whole second in which it was scheduled. */
+  readonly createdAt: SimTime;
+  readonly durationMs: DurationMs;
+};
+
+/** The delay that a reading of the account has seen. */
+export type SeenDelay = { readonly at: SimTime; readonly delay: SuspendDelay };
+
+/**
+ * The time from a start of a compute to its suspend. Instants are the first millisecond of the second that the account
+ * shows.
+ */
+export type ActivePeriod = {
+  /** When the start was scheduled: the arrival of the request that caused it. */
+  readonly requestedAt: SimTime;
+  /** How long the start took, to the millisecond. */
+  readonly startMs: DurationMs;
+  /** Undefined while the compute is active at the end of what was read. */
+  readonly suspendedAt: SimTime | undefined;
+  /** The delay in force; undefined if it is not known. */
+  readonly delay: SuspendDelay | undefined;
+  /**
+   * Why it ended. `autosuspend`: the last request ended one delay before. `other`: a call, a restart or a change of
+   * settings, so that the last request is not known.
+   */
+  readonly end: "autosuspend" | "other" | "open";
+};
+
+/** What could not be made into periods. */
+export type UnusedOperations = {
+  /** Suspends of periods that began before the oldest operation. */
+  readonly beginsUnknown: number;
+  /** Starts without a suspend before the next start. */
+  readonly endsUnknown: number;
+  readonly failed: number;
+};
+
+/**
+ * Which operations start and end activity. R: `start_compute` and `suspend_compute` are recorded for each start and
+ * suspend. S: an update schedules `apply_config` with a suspend, and a restart a suspend with a start. A cancelled or failed
+ * operation changed nothing. Other actions (`create_branch`, `check_availability` and so on) are not about activity.
+ */
+const STARTS = "start_compute";
+const SUSPENDS = "suspend_compute";
+const CONFIGURES = "apply_config";
+const WITHOUT_EFFECT: readonly string[] = ["cancelled", "cancelling", "failed", "error", "skipped"];
+
+/**
+ * The active periods of one compute, oldest first.
+ *
+ * `operations`: oldest first. Within a second their order is not known: what fits the state of the compute comes first.
+ * `seen`: the readings of its delay, oldest first; without one, no delay is known.
+ */
+export function activePeriods(
+  operations: readonly ComputeOperation[],
+  seen: readonly SeenDelay[],
+): { readonly periods: readonly ActivePeriod[]; readonly unused: UnusedOperations } {
+  const changes = operations.filter(({ action }) => action === CONFIGURES).map(({ createdAt }) => createdAt);
+  const delays = new DelayLookup(seen, changes);
+  const periods: ActivePeriod[] = [];
+  let start: ComputeOperation | undefined;
+  let [beginsUnknown, endsUnknown, failed] = [0, 0, 0];
+  for (const operation of inPlausibleOrder(operations)) {
+    const { action, status, createdAt } = operation;
+    if (action !== STARTS && action !== SUSPENDS) continue;
+    if (WITHOUT_EFFECT.includes(status)) {
+      failed += 1;
+      continue;
+    }
+    if (action === STARTS) {
+      if (start !== undefined) endsUnknown += 1;
+      start = operation;
+    } else if (start === undefined) {
+      // The first one belongs to a period that began earlier; a later one is of a compute that was suspended already.
+      if (periods.length === 0) beginsUnknown += 1;
+    } else {
+      periods.push(endedPeriod(start, createdAt, operations, delays));
+      start = undefined;
+    }
+  }
+  if (start !== undefined) periods.push(openPeriod(start, delays));
+  return { periods, unused: { beginsUnknown, endsUnknown, failed } };
+}
+
+/** When the compute began to answer: the earliest possible instant. */
+export function activeAt({ requestedAt, startMs }: ActivePeriod): SimTime {
+  return requestedAt + startMs;
+}
+
+function endedPeriod(
+  start: ComputeOperation,
+  suspendedAt: SimTime,
+  operations: readonly ComputeOperation[],
+  delays: DelayLookup,
+): ActivePeriod {
+  const delay = delays.between(start.createdAt, suspendedAt);
+  const period = { requestedAt: start.createdAt, startMs: start.durationMs, suspendedAt, delay };
+  const activeMs = suspendedAt + RESOLUTION_MS - (start.createdAt + start.durationMs);
+  // No compute suspends by itself before it was idle for the delay.
+  const isTooEarly = delay === "never" || (delay !== undefined && activeMs < delay * SECOND);
+  return { ...period, end: isTooEarly || isOrdered(suspendedAt, operations) ? "other" : "autosuspend" };
+}
+
+function openPeriod(start: ComputeOperation, delays: DelayLookup): ActivePeriod {
+  return {
+    requestedAt: start.createdAt,
+    startMs: start.durationMs,
+    suspendedAt: undefined,
+    delay: delays.between(start.createdAt, Number.POSITIVE_INFINITY),
+    end: "open",
+  };
+}
+
+/** Whether a change of settings was scheduled within a second of the suspend, or a start in the same second. */
+function isOrdered(suspendedAt: SimTime, operations: readonly ComputeOperation[]): boolean {
+  for (let index = firstAtOrAfter(operations, suspendedAt - RESOLUTION_MS); ; index += 1) {
+    const operation = operations[index];
+    if (operation === undefined || operation.createdAt > suspendedAt) return false;
+    if (operation.action === CONFIGURES) return true;
+    if (operation.action === STARTS && operation.createdAt === suspendedAt) return true;
+  }
+}
+
+function firstAtOrAfter(operations: readonly ComputeOperation[], at: SimTime): number {
+  let [low, high] = [0, operations.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((operations[middle] as ComputeOperation).createdAt < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Orders the starts and suspends of one second so that they alternate, if they can. */
+function* inPlausibleOrder(operations: readonly ComputeOperation[]): Generator<ComputeOperation> {
+  let isActive: boolean | undefined;
+  for (let from = 0; from < operations.length; ) {
+    const first = operations[from] as ComputeOperation;
+    let to = from + 1;
+    while (operations[to]?.createdAt === first.createdAt) to += 1;
+    const rest = to === from + 1 ? [first] : operations.slice(from, to);
+    while (rest.length > 0) {
+      const expected = isActive === false ? STARTS : SUSPENDS;
+      const index = Math.max(
+        0,
+        rest.findIndex(({ action }) => action === expected),
+      );
+      const [next] = rest.splice(index, 1) as [ComputeOperation];
+      if (next.action === STARTS || next.action === SUSPENDS) isActive = next.action === STARTS;
+      yield next;
+    }
+    from = to;
+  }
+}
+
+/**
+ * The delay in force at an instant. A reading of the account holds for the time before and after it until the settings of
+ * the compute were changed, which an `apply_config` shows, or until another reading differs.
+ */
+class DelayLookup {
+  readonly #seen: readonly SeenDelay[];
+  readonly #changes: readonly SimTime[];
+
+  constructor(seen: readonly SeenDelay[], changes: readonly SimTime[]) {
+    this.#seen = seen;
+    this.#changes = changes;
+  }
+
+  /** Both inclusive. Undefined if no reading holds for all of that time. */
+  between(from: SimTime, to: SimTime): SuspendDelay | undefined {
+    const before = this.#seen.findLast(({ at }) => at <= from);
+    const after = this.#seen.find(({ at }) => at >= to);
+    // What lies between two equal readings has that delay, unless it was changed twice.
+    if (before !== undefined && after !== undefined && before.delay !== after.delay) return undefined;
+    const within = this.#seen.filter(({ at }) => at > from && at < to);
+    const readings = [before, ...within, after].filter((reading) => reading !== undefined);
+    const [nearest] = readings;
+    if (nearest === undefined || readings.some(({ delay }) => delay !== nearest.delay)) return undefined;
+    const [first, last] = [
+      Math.min(from, ...readings.map(({ at }) => at)),
+      Math.max(Math.min(to, readings.at(-1)?.at ?? to), ...readings.map(({ at }) => at)),
+    ];
+    return this.#changes.some((at) => at >= first && at <= last) ? undefined : nearest.delay;
+  }
+}

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/kernel/time.ts";
+import { activePeriods } from "../../src/whatif/periods/active-periods.ts";
+import { type Bounds, type DelayBounds, PeriodBounds } from "../../src/whatif/periods/period-bounds.ts";
+import { syntheticCompute, underDelay } from "../support/account/synthetic-account.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+
+const START = 1_767_225_600_000;
+const END = START + 3 * DAY;
+const DELAYS = [60, 61, 90, 120, 299, 300, 301, 420, 600, 3_600, 86_400, "never"] as const;
+const WORTH_S = 300;
+
+const request = fc.record({
+  gapMs: fc.oneof(
+    fc.integer({ min: 0, max: 2 * MINUTE }),
+    fc.integer({ min: 4 * MINUTE, max: 6 * MINUTE }),
+    // Multiples of the delay, and one millisecond more or less.
+    fc
+      .tuple(fc.constantFrom(60, 120, 300, 600), fc.integer({ min: -1, max: 1 }))
+      .map(([seconds, ms]) => seconds * SECOND + ms),
+    fc.integer({ min: 0, max: 9 * HOUR }),
+  ),
+  durationMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 20 * MINUTE })),
+});
+const compute = fc.record({
+  requests: fc.array(request, { minLength: 1, maxLength: 120, size: "max" }),
+  delayS: fc.constantFrom(60, 120, 300, 600),
+  startMs: fc.constantFrom(0, 1, 350, 4_000),
+});
+
+test("what the traffic would have cost is never outside the bounds that its operations give", async () => {
+  await expectHolds(
+    fc.property(compute, ({ requests, delayS, startMs }) => {
+      const { busy, operations, ...recorded } = syntheticCompute(requests, START, END, delayS, startMs);
+      const { periods } = activePeriods(operations, [{ at: END, delay: delayS }]);
+      const bounds = new PeriodBounds(DELAYS, WORTH_S * SECOND);
+      bounds.addCompute(periods, END, 1);
+      for (const { delay, coldStarts, activeMs, netSavingCuMs } of bounds.results()) {
+        const limitMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+        const truth = underDelay(busy, END, limitMs);
+        const net =
+          recorded.activeMs - truth.activeMs - WORTH_S * SECOND * (truth.coldStarts - recorded.coldStarts);
+        const outside = [
+          ...(isWithin(truth.coldStarts, coldStarts) ? [] : ["cold starts"]),
+          ...(isWithin(truth.activeMs, activeMs) ? [] : ["active time"]),
+          ...(isWithin(net, netSavingCuMs) ? [] : ["net saving"]),
+        ];
+        expect({ delay, outside }).toEqual({ delay, outside: [] });
+      }
+    }),
+    2_000,
+  );
+});
+
+function isWithin(value: number, { least, most }: Bounds): boolean {
+  return value >= least && value <= most;
+}
+
+/** Requests that take no time, so many milliseconds apart, and a pause in which the compute suspends. */
+const run = (gapMs: number, gaps: number) => [
+  { gapMs: HOUR, durationMs: 0 },
+  ...Array.from({ length: gaps }, () => ({ gapMs, durationMs: 0 })),
+];
+
+test.each([
+  { what: "the most cold starts", gapMs: 60 * SECOND + 1 },
+  { what: "the least active time", gapMs: 300 * SECOND },
+])("$what of a shorter delay are those of a traffic", ({ what, gapMs }) => {
+  const requests = [...run(gapMs, 40), ...run(gapMs, 40), ...run(gapMs, 40)];
+  const { busy, operations } = syntheticCompute(requests, START, END, 300, 0);
+  const { periods } = activePeriods(operations, [{ at: END, delay: 300 }]);
+  const bounds = new PeriodBounds([60], WORTH_S * SECOND);
+  bounds.addCompute(periods, END, 1);
+  const [{ coldStarts, activeMs }] = bounds.results() as [DelayBounds];
+  const truth = underDelay(busy, END, 60 * SECOND);
+  // One cold start per period, and the resolution of its three instants.
+  if (what === "the most cold starts") expect(coldStarts.most - truth.coldStarts).toBeLessThanOrEqual(3);
+  else expect(truth.activeMs - activeMs.least).toBeLessThanOrEqual(3 * 4 * SECOND);
+});
