@@ -13,12 +13,12 @@ import { NO_LATENCY } from "../../../whatif/units/start-latency.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { curveFiles } from "../../whatif/curve-csv.ts";
-import { answerCurveFromAccount as answerAccount } from "../../whatif/curve-from-account.ts";
 import { openCurveInput } from "../../whatif/databases/open-curve-input.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import { questionFromOptions } from "../../whatif/question-options.ts";
 import { readGaps, replayAll } from "../../whatif/replay-workers.ts";
+import { answerCurveFromAccount as answerAccount } from "./curve-from-account.ts";
 import { addCurveOptions, type CurveOptions, curveFromOption } from "./curve-options.ts";
 
 export function curveCommand(): Command {

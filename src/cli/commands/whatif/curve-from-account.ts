@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { accountCurve } from "../../whatif/periods/account-curve.ts";
-import { accountCurvePage } from "../../whatif/periods/account-curve-page.ts";
-import type { CurveOptions } from "../commands/whatif/curve-options.ts";
-import { CliError } from "../terminal/cli-error.ts";
-import { openAccount } from "./account-input.ts";
-import type { AccountAnswer } from "./question-command.ts";
-import { questionFromOptions } from "./question-options.ts";
+import { accountCurve } from "../../../whatif/periods/account-curve.ts";
+import { accountCurvePage } from "../../../whatif/periods/account-curve-page.ts";
+import { CliError } from "../../terminal/cli-error.ts";
+import { openAccount } from "../../whatif/account-input.ts";
+import type { AccountAnswer } from "../../whatif/question-command.ts";
+import { questionFromOptions } from "../../whatif/question-options.ts";
+import type { CurveOptions } from "./curve-options.ts";
 
 /** Options that apply to a file of an account. The others need requests, or are about other inputs. */
 const APPLY = [
