@@ -1,6 +1,7 @@
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import {
   CannotRunError,
+  CODE_HEADER,
   CONNECTION_LOST,
   type TargetRequest,
   type TargetResponse,
@@ -55,7 +56,11 @@ export class HttpConnection {
         ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), signal }),
       });
       const text = await response.text();
-      return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+      return {
+        status: response.status,
+        body: text === "" ? undefined : JSON.parse(text),
+        refusedWith: response.headers.get(CODE_HEADER) ?? undefined,
+      };
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
       const { code } = (cause as NodeJS.ErrnoException | undefined) ?? {};

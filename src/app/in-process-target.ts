@@ -14,6 +14,7 @@ import { everyStep, type Step } from "../scenario/file/step-schema.ts";
 import type { WorldDescription } from "../scenario/file/world-schema.ts";
 import {
   CannotRunError,
+  CODE_HEADER,
   CONNECTION_LOST,
   type ScenarioTarget,
   type TargetRequest,
@@ -204,7 +205,11 @@ class InProcessTarget implements ServedTarget {
     this.#lastObservedSeq = 0;
     if (response === undefined) return CONNECTION_LOST;
     const text = await response.text();
-    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+    return {
+      status: response.status,
+      body: text === "" ? undefined : JSON.parse(text),
+      refusedWith: response.headers.get(CODE_HEADER) ?? undefined,
+    };
   }
 
   /** Lets the source first observe the events that the request caused before it advanced the clock. */

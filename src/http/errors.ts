@@ -33,8 +33,11 @@ const STATUS_OF = {
   PLAN_LIMIT_EXCEEDED: 422,
   PROJECTS_LIMIT_EXCEEDED: 422,
   BRANCHES_LIMIT_EXCEEDED: 422,
+  ROOT_BRANCHES_LIMIT_EXCEEDED: 422, // D
   COMPUTE_SIZE_NOT_ALLOWED: 422,
   SUSPEND_TIMEOUT_NOT_ALLOWED: 422,
+  SUSPEND_TIMEOUT_NOT_PERMITTED: 412, // D
+  JWKS_URL_NOT_ALLOWED: 400,
   BRANCH_IS_DEFAULT: 422,
   BRANCH_IS_PROTECTED: 422,
   HIPAA_NOT_ALLOWED: 400, // C
@@ -70,6 +73,7 @@ const STATUS_OF = {
   LIMITS_UNSATISFIED: 406,
   PLAN_NOT_SATISFIED: 406,
   OPERATIONS_IN_PROGRESS: 423,
+  BRANCH_NOT_READY: 422, // C
   TOO_MANY_CONNECTIONS: 422,
   CONNECTION_EXISTS: 409,
   ENDPOINT_NOT_ACTIVE: 409,
@@ -129,6 +133,8 @@ export type ErrorResponse = {
   readonly code: RefusalCode | BoundaryCode;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** For a person who reads the response; see `Refusal`. */
+  readonly hint?: string;
   /** Replaces the ordinary body where the API description defines another one. */
   readonly body?: unknown;
 };
@@ -142,6 +148,7 @@ export function errorResponseOf(refusal: Refusal): ErrorResponse {
     code: refusal.code,
     message: refusal.message,
     ...(status === 503 ? { headers: { "Retry-After": "1" } } : {}),
+    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
   };
   const { shortfalls, projectIds } = refusal;
   // S: the 422 of a transfer of several projects lists them with their integrations. A: projects here have
@@ -161,6 +168,27 @@ export function badRequest(message: string): ErrorResponse {
 
 export function notImitated(message: string): ErrorResponse {
   return { status: 501, code: "NOT_IMITATED", message };
+}
+
+/**
+ * D for 400, 401, 404, A for the others: the platform leaves `code` empty. What it names is in public sources
+ * (`docs/evidence.md`).
+ */
+const STATUSES_WITHOUT_CODE: ReadonlySet<number> = new Set([400, 401, 404, 412, 423]);
+
+/** Codes of refusals that the platform does not send, although their status has none. */
+const CODES_WITHOUT_NAME: ReadonlySet<string> = new Set([
+  ...Object.entries(STATUS_OF).flatMap(([code, status]) => (STATUSES_WITHOUT_CODE.has(status) ? [code] : [])),
+  "BRANCH_NOT_READY",
+  "BAD_REQUEST",
+  "UNAUTHORIZED",
+  "UNKNOWN_PATH",
+  "NOT_FOUND",
+]);
+
+/** The `code` in a body of the platform API. */
+export function publishedCodeOf(code: string): string {
+  return CODES_WITHOUT_NAME.has(code) ? "" : code;
 }
 
 /** S: the body of every error. */

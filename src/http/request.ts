@@ -183,7 +183,9 @@ export function respondWithError(
   requestId = requestIdOf(context),
 ): Response {
   const headers = { "Content-Type": "application/json", "X-Request-ID": requestId, ...response.headers };
-  return context.body(errorBody(requestId, response), response.status as 400, headers);
+  // Only the platform API has the platform's messages. Here, a person reads them.
+  const message = response.hint === undefined ? response.message : `${response.message}: ${response.hint}`;
+  return context.body(errorBody(requestId, { ...response, message }), response.status as 400, headers);
 }
 
 /** The rest of the body is not read, so the connection cannot be reused. */

@@ -8,7 +8,7 @@ import type { PostgresAddress } from "../../platform-api/render/connection-uri.t
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import type { Log } from "./log.ts";
-import { DEFAULT_POSTGRES_PORT, type PostgresServeOptions } from "./options/postgres-options.ts";
+import { DEFAULT_POSTGRES_PORTS, type PostgresServeOptions } from "./options/postgres-options.ts";
 
 export type OpenPostgresPort = {
   readonly port: PostgresPort;
@@ -78,23 +78,24 @@ async function checkTimeLibrary(): Promise<void> {
   }
 }
 
-/** The default port may be used by another server; a port that was asked for must be free. */
+/** The default ports may be used by other servers; a port that was asked for must be free. */
 async function listen(
   port: PostgresPort,
   { pgPort, host }: { readonly pgPort?: number | "none"; readonly host: string },
 ): Promise<AddressInfo> {
-  const wanted = typeof pgPort === "number" ? pgPort : DEFAULT_POSTGRES_PORT;
-  try {
-    return await port.listen(wanted, host);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (pgPort === undefined && code === "EADDRINUSE") return port.listen(0, host);
-    throw new CliError(
-      code === "EADDRINUSE"
-        ? `port ${wanted} on ${host} is in use; choose another --pg-port, or 0 for a free port`
-        : `cannot listen on ${host}:${wanted}: ${message}; check --host and --pg-port`,
-    );
+  const wanted = typeof pgPort === "number" ? [pgPort] : [...DEFAULT_POSTGRES_PORTS, 0];
+  let taken = 0;
+  for (const candidate of wanted) {
+    try {
+      return await port.listen(candidate, host);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== "EADDRINUSE")
+        throw new CliError(`cannot listen on ${host}:${candidate}: ${message}; check --host and --pg-port`);
+      taken = candidate;
+    }
   }
+  throw new CliError(`port ${taken} on ${host} is in use; choose another --pg-port, or 0 for a free port`);
 }
 
 function readTlsFiles({

@@ -58,6 +58,13 @@ function findValidKey(transaction: Transaction, secret: string): ApiKey | undefi
   return apiKey?.revokedAt === undefined ? apiKey : undefined;
 }
 
-function unauthorized(message: string): ErrorResponse {
-  return { status: 401, code: "UNAUTHORIZED", message, headers: { "WWW-Authenticate": "Bearer" } };
+/** D: one message for every reason. */
+function unauthorized(hint: string): ErrorResponse {
+  return {
+    status: 401,
+    code: "UNAUTHORIZED",
+    message: "supplied credentials do not pass authentication",
+    hint,
+    headers: { "WWW-Authenticate": "Bearer" },
+  };
 }

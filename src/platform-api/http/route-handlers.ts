@@ -6,9 +6,6 @@ import { readForm } from "../../http/form.ts";
 import {
   errorResponseFrom,
   fail,
-  parseInput,
-  parseJsonBody,
-  queryParameters,
   RequestError,
   readBody,
   requestIdOf,
@@ -16,7 +13,6 @@ import {
   type WorldResolver,
 } from "../../http/request.ts";
 import { DateHeader } from "../../http/timestamps.ts";
-import { MAX } from "../../input-limits/limits.ts";
 import type { FindWritten } from "../../platform/model/data-description.ts";
 import {
   type DatabaseSchema,
@@ -45,6 +41,7 @@ import {
   respond,
 } from "./incoming-request.ts";
 import { LaterBody } from "./later-body.ts";
+import { parseRequest } from "./parse-request.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import type { ApiRoute } from "./route.ts";
 import { sendResponse } from "./send-response.ts";
@@ -259,20 +256,6 @@ async function schemaOf(
       return fail({ status: 503, code: "SCHEMA_UNAVAILABLE", message: error.message });
     throw error;
   }
-}
-
-type GivenBody = { readonly input: RequestBody | undefined; readonly form: object | undefined };
-
-function parseRequest(
-  context: Context,
-  { input, form }: GivenBody,
-  { params, query, listParameters, body }: ApiRoute["options"],
-) {
-  return {
-    params: params && parseInput(params, context.req.param()),
-    query: query && parseInput(query, queryParameters(context, listParameters), "query"),
-    body: body && parseInput(body, form ?? (input && parseJsonBody(input, MAX.apiEntries))),
-  };
 }
 
 function defaultPermission({ req }: Context): Permission {

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
-import { errorBody } from "../../http/errors.ts";
+import { errorBody, publishedCodeOf } from "../../http/errors.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import type { RouteResponse } from "./incoming-request.ts";
@@ -48,12 +48,17 @@ export async function sendResponse(
     return compressed(context, text, response.status, headers);
   }
   Object.assign(headers, response.headers);
-  // Only its user advances a manual clock, so a client that retries would wait forever.
-  const hint = MANUAL_CLOCK_HINTS[response.status];
-  if (hint === undefined || world === undefined || (await world.clock()).mode !== "manual")
-    return context.body(errorBody(requestId, response), response.status as 400, headers);
-  headers["X-Standin-Hint"] = hint;
-  return context.body(errorBody(requestId, response), response.status as 400, headers);
+  headers["X-Standin-Code"] = response.code;
+  const hint = response.hint ?? (await manualClockHint(world, response.status));
+  if (hint !== undefined) headers["X-Standin-Hint"] = hint;
+  const published = { code: publishedCodeOf(response.code), message: response.message };
+  return context.body(errorBody(requestId, published), response.status as 400, headers);
+}
+
+/** Only its user advances a manual clock, so a client that retries would wait forever. */
+async function manualClockHint(world: WorldHandle | undefined, status: number): Promise<string | undefined> {
+  const hint = MANUAL_CLOCK_HINTS[status];
+  return hint !== undefined && (await world?.clock())?.mode === "manual" ? hint : undefined;
 }
 
 /** C: large responses are compressed if the client accepts it. */

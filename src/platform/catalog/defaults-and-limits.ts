@@ -37,6 +37,8 @@ export type Profile = {
     readonly minimumS: number;
     readonly maximumS: number;
   };
+  /** The message for a plan without this setting. */
+  readonly suspendTimeoutNotPermitted: string;
   /**
    * How long each operation runs in worlds with constant durations. `start_compute` is the time for which a
    * query waits on a suspended compute.
@@ -103,6 +105,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   "2024": {
     ...SHARED,
     name: "2024",
+    suspendTimeoutNotPermitted: "suspend interval changing is not allowed for your account", // A
     sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 10)], fixedOnly: [] }, // R
     fileCacheShare: 0.8, // R
     maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
@@ -125,6 +128,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   "2026": {
     ...SHARED,
     name: "2026",
+    suspendTimeoutNotPermitted: "modifying the suspend interval is not permitted on this account", // D
     sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 16)], fixedOnly: wholeSizes(17, 56) }, // D
     fileCacheShare: 0.75, // D
     maxConnections: (minCu, maxCu) =>

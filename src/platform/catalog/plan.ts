@@ -16,6 +16,8 @@ export type Plan = {
   readonly projectsLimit: number;
   /** Per project. */
   readonly branchesLimit: number;
+  /** Branches without a parent, per project. */
+  readonly rootBranchesLimit: number;
   /** Computes, per project. */
   readonly endpointsLimit: number;
   /** Manual snapshots, per project; scheduled ones do not count. */
@@ -41,6 +43,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     consumptionHistory: true,
     projectsLimit: 100_000, // A: the platform raises it on request
     branchesLimit: 5_000, // D
+    rootBranchesLimit: 25, // D: 5 or 25, by the paid plan
     endpointsLimit: 10_000, // A
     snapshotsLimit: 10, // D
   },
@@ -53,6 +56,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     consumptionHistory: false,
     projectsLimit: 100, // D
     branchesLimit: 10, // D
+    rootBranchesLimit: 3, // D
     endpointsLimit: 20, // D
     snapshotsLimit: 1, // D
   },

@@ -33,8 +33,11 @@ export type RefusalCode =
   | "PLAN_LIMIT_EXCEEDED"
   | "PROJECTS_LIMIT_EXCEEDED"
   | "BRANCHES_LIMIT_EXCEEDED"
+  | "ROOT_BRANCHES_LIMIT_EXCEEDED"
   | "COMPUTE_SIZE_NOT_ALLOWED"
   | "SUSPEND_TIMEOUT_NOT_ALLOWED"
+  | "SUSPEND_TIMEOUT_NOT_PERMITTED"
+  | "JWKS_URL_NOT_ALLOWED"
   | "BRANCH_IS_DEFAULT"
   | "BRANCH_IS_PROTECTED"
   | "BRANCH_HAS_CHILDREN"
@@ -74,6 +77,7 @@ export type RefusalCode =
   | "PLAN_NOT_SATISFIED"
   // the project is busy
   | "OPERATIONS_IN_PROGRESS"
+  | "BRANCH_NOT_READY"
   // connections, reported to the data plane only
   | "TOO_MANY_CONNECTIONS"
   | "CONNECTION_EXISTS"
@@ -111,6 +115,8 @@ export type Shortfall = {
 export type Refusal = {
   readonly code: RefusalCode;
   readonly message: string;
+  /** What the platform does not say, and a person may want to know. Programs compare messages. */
+  readonly hint?: string;
   readonly shortfalls?: readonly Shortfall[];
   /** The projects that prevent a transfer, if the caller named several. */
   readonly projectIds?: readonly string[];
@@ -130,7 +136,7 @@ export function accept<T>(value: T): Result<T> {
 export function refuse(
   code: RefusalCode,
   message: string,
-  shortfalls?: readonly Shortfall[],
+  more: Pick<Refusal, "hint" | "shortfalls"> = {},
 ): { readonly ok: false; readonly refusal: Refusal } {
-  return { ok: false, refusal: { code, message, ...(shortfalls === undefined ? {} : { shortfalls }) } };
+  return { ok: false, refusal: { code, message, ...more } };
 }

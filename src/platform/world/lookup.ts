@@ -15,9 +15,18 @@ import type { World } from "./world.ts";
 export function findProject(world: World, accountId: string, projectId: string): Result<Project> {
   const project = world.projects.get(projectId);
   if (project === undefined || project.accountId !== accountId || project.deletedAt !== undefined) {
-    return refuse("PROJECT_NOT_FOUND", `project "${projectId}" not found`);
+    return projectNotFound(projectId);
   }
   return accept(project);
+}
+
+/** D for branches, A for projects and endpoints: the message does not name the object. */
+export function projectNotFound(projectId: string) {
+  return refuse("PROJECT_NOT_FOUND", "project not found", { hint: `there is no project "${projectId}"` });
+}
+
+export function branchNotFound(branchId: string) {
+  return refuse("BRANCH_NOT_FOUND", "branch not found", { hint: `there is no branch "${branchId}"` });
 }
 
 /** The projects of an account, oldest first, whenever they were transferred to it. */
@@ -42,7 +51,7 @@ export function defaultBranchOf(world: World, projectId: string): Branch | undef
 export function findBranch(world: World, project: Project, branchId: string): Result<Branch> {
   const branch = world.branches.get(branchId);
   if (branch === undefined || branch.projectId !== project.id || branch.deletedAt !== undefined) {
-    return refuse("BRANCH_NOT_FOUND", `branch "${branchId}" not found`);
+    return branchNotFound(branchId);
   }
   return accept(branch);
 }
@@ -84,7 +93,9 @@ export function findCompute(world: World, { accountId, projectId, computeId }: C
   if (!project.ok) return project;
   const compute = world.computes.get(computeId);
   if (compute === undefined || compute.projectId !== projectId || !isComputeVisible(world, compute)) {
-    return refuse("ENDPOINT_NOT_FOUND", `endpoint "${computeId}" not found`);
+    return refuse("ENDPOINT_NOT_FOUND", "endpoint not found", {
+      hint: `there is no endpoint "${computeId}"`,
+    });
   }
   return accept(compute);
 }

@@ -139,8 +139,12 @@ export class StepExecutor {
     };
   }
 
-  #countResponse({ method }: TargetRequest, { status, body }: TargetResponse, isExpected: boolean): void {
-    const code = String((body as { code?: unknown } | null)?.code ?? "");
+  #countResponse(
+    { method }: TargetRequest,
+    { status, body, refusedWith }: TargetResponse,
+    isExpected: boolean,
+  ): void {
+    const code = refusedWith ?? String((body as { code?: unknown } | null)?.code ?? "");
     this.#observation.countRequest({ method, status, code: status >= 400 ? code : "" }, isExpected);
   }
 

@@ -8,13 +8,13 @@ import type { TargetResponse } from "./target.ts";
 export function responseMismatches(
   step: RequestStep,
   acceptedStatuses: readonly number[] | undefined,
-  { status, body }: TargetResponse,
+  { status, body, refusedWith }: TargetResponse,
   resolve: <T>(template: T) => T,
 ): Mismatch[] {
   const isAccepted =
     acceptedStatuses === undefined ? status >= 200 && status < 300 : acceptedStatuses.includes(status);
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
-  const reason = status >= 400 || status === 0 ? ` ${String(code)}: ${String(message)}` : "";
+  const reason = status >= 400 || status === 0 ? ` ${refusedWith ?? String(code)}: ${String(message)}` : "";
   const mismatches: Mismatch[] = isAccepted
     ? []
     : [

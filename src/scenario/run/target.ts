@@ -4,7 +4,15 @@ import type { World } from "../../platform/world/world.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import type { Labels } from "../file/labels.ts";
 
-export type TargetResponse = { readonly status: number; readonly body: unknown };
+export type TargetResponse = {
+  readonly status: number;
+  readonly body: unknown;
+  /** Why the platform API refused a request, also where its body has an empty code. */
+  readonly refusedWith?: string | undefined;
+};
+
+/** The header that has it. */
+export const CODE_HEADER = "X-Standin-Code";
 
 /** The response when a fault drops the connection. */
 export const CONNECTION_LOST: TargetResponse = {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { AnyBody, ApiResponse } from "../../support/answers/api-response.ts";
+import { withReason } from "../../support/answers/with-reason.ts";
 import { worldState } from "../../support/double/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 
@@ -66,7 +67,15 @@ async function createCaller(): Promise<{ double: Double; call: Caller }> {
       ...(body === undefined || method === "GET" ? {} : { body }),
     };
     const response = await double.fetch(new Request(`http://localhost/api/v2${filled}`, init));
-    return { status: response.status, headers: response.headers, body: (await response.json()) as AnyBody };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: withReason(
+        response.status,
+        (name) => response.headers.get(name),
+        (await response.json()) as AnyBody,
+      ),
+    };
   };
   return { double, call };
 }

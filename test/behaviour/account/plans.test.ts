@@ -49,7 +49,11 @@ test.each([
     ),
   ]);
   for (const { status, body } of responses) {
-    expect([status, body.code]).toEqual([422, "PLAN_LIMIT_EXCEEDED"]);
+    expect([status, body.code]).toEqual(
+      "suspend_timeout_seconds" in fields
+        ? [412, "SUSPEND_TIMEOUT_NOT_PERMITTED"]
+        : [422, "PLAN_LIMIT_EXCEEDED"],
+    );
     expect(body.message).toContain("free plan");
   }
   expect(await worldState(double)).toBe(before);

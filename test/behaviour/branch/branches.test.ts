@@ -224,7 +224,7 @@ test("a branch that is still being created cannot be snapshotted", async () => {
   const double = await createDouble();
   const { project, branch } = (await double.api("POST", "/projects", { project: {} })).body;
   const snapshot = () => double.api("POST", `/projects/${project.id}/branches/${branch.id}/snapshot`);
-  expect((await snapshot()).status).toBe(423);
+  expect((await snapshot()).status).toBe(422);
   await double.advance("10s");
   expect((await snapshot()).status).toBe(200);
 });

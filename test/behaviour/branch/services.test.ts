@@ -135,7 +135,7 @@ test("a fork and a restored snapshot of a world have the records and their secre
   }
   const password = async (at: Double) => (await call(at, place, "GET /auth/email_provider")).password;
   expect(await password(stored.world("earlier"))).toBe("smtp-secret");
-  await expect(password(stored.world("current"))).rejects.toThrow("NOT_ENABLED");
+  await expect(password(stored.world("current"))).rejects.toThrow("is not enabled");
   await double.sim("POST", "/snapshots/before/restore");
   expect(await password(double)).toBe("smtp-secret");
   for (const verified of await stored.verify("default", "earlier", "current"))

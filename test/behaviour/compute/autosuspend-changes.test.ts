@@ -170,7 +170,7 @@ test("the delay can be changed on paid plans only; the free plan has the default
   const { path } = await createProject(double, {}, key);
   for (const seconds of [-1, 60, 299, 301, 604_800]) {
     const { status, body } = await setDelay(double, path, seconds, key);
-    expect([seconds, status, body.code]).toEqual([seconds, 422, "PLAN_LIMIT_EXCEEDED"]);
+    expect([seconds, status, body.code]).toEqual([seconds, 412, "SUSPEND_TIMEOUT_NOT_PERMITTED"]);
     expect(body.message).toContain("free");
   }
   for (const seconds of [0, 300]) {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { PUBLIC_OPERATIONS } from "../../../src/platform-api/coverage/public-operations.ts";
 import type { Rejection } from "../../support/answers/api-response.ts";
+import { withReason } from "../../support/answers/with-reason.ts";
 import { createBranch, worldState } from "../../support/double/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 
@@ -57,7 +58,11 @@ test("an unknown path is 404, with a hint if /api/v2 is missing or repeated", as
   const double = await createDouble();
   const messageOf = async (path: string) => {
     const response = await raw(double, "GET", path);
-    const body = (await response.json()) as Rejection;
+    const body = withReason(
+      response.status,
+      (name) => response.headers.get(name),
+      (await response.json()) as Rejection,
+    );
     return [response.status, body.code, body.message];
   };
   expect(await messageOf("/api/v2/nothing/here")).toEqual([
@@ -151,7 +156,11 @@ test.each(BODIES)("a body of %s is rejected with 400", async (_, text) => {
     body: text,
     headers: { "Content-Type": "application/json" },
   });
-  const body = (await response.json()) as Rejection;
+  const body = withReason(
+    response.status,
+    (name) => response.headers.get(name),
+    (await response.json()) as Rejection,
+  );
   expect([response.status, body.code]).toEqual([400, "BAD_REQUEST"]);
   expect(await worldState(double)).toBe(before);
 });

@@ -92,5 +92,5 @@ test("an error has at most 8,192 characters, whatever the request contains", asy
   expect(body.message).toMatch(/request body: there is no field "0xxx.*…/);
   expect(body.message.length).toBeLessThanOrEqual(8_192);
   const torn = `{"${"y".repeat(100_000)}":"\\ud800"}`;
-  expect((await double.api("POST", "/projects", torn)).body.message).toHaveLength(8_192);
+  expect((await double.api("POST", "/projects", torn)).body.message.length).toBeLessThanOrEqual(8_192);
 });

@@ -152,7 +152,7 @@ test("the suspend timeout has the same bounds, and is fixed at 5 min on the free
     await patch(free.path, 60, key),
     await patch(free.path, -1, key),
     await patch(free.path, 300, key),
-  ]).toEqual([422, 422, 200]);
+  ]).toEqual([412, 412, 200]);
 });
 
 test("a world records its profile, and new projects take its Postgres version", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { parseSeedFile } from "../../../src/scenario/file/seed-schema.ts";
+import { withReason } from "../../support/answers/with-reason.ts";
 import { API_KEY, createDouble, createProject } from "../../support/double/double.ts";
 
 test.each([
@@ -48,7 +49,11 @@ const sent = async (body: string | Uint8Array<ArrayBuffer>) => {
   const response = await double.fetch(
     new Request("http://localhost/api/v2/api_keys", { method: "POST", headers, body }),
   );
-  const responseBody = (await response.json()) as { message?: string };
+  const responseBody = withReason(
+    response.status,
+    (name) => response.headers.get(name),
+    (await response.json()) as { message?: string },
+  );
   return {
     status: response.status,
     message: responseBody.message,

@@ -51,7 +51,7 @@ test("a fault answers instead of the handler, in the format of the platform's er
 });
 
 test.each([
-  [423, "OPERATIONS_IN_PROGRESS", null],
+  [423, "", null],
   [429, "TOO_MANY_REQUESTS", "1"],
   [500, "INTERNAL_SERVER_ERROR", null],
   [503, "SERVICE_UNAVAILABLE", "1"],

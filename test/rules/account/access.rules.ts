@@ -126,7 +126,7 @@ test("a key of an organization is no member of others", () => {
   });
   expect(answer).toMatchObject([
     { refusal: { code: "ORGANIZATION_NOT_FOUND", message: `organization "${ORGANIZATION}" not found` } },
-    { refusal: { code: "PROJECT_NOT_FOUND", message: 'project "shop" not found' } },
+    { refusal: { code: "PROJECT_NOT_FOUND", message: "project not found" } },
   ]);
 });
 

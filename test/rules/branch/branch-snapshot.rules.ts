@@ -91,7 +91,7 @@ test("a snapshot of a point without history is refused", () => {
 test("a snapshot of a branch that is still being created is refused", () => {
   given(worldWithProject(), createDev)
     .when({ ...create, ...DEV })
-    .thenRefused("OPERATIONS_IN_PROGRESS");
+    .thenRefused("BRANCH_NOT_READY");
   given(worldWithProject(), createDev, after(SECOND))
     .when({ ...create, ...DEV })
     .then([{ type: "SnapshotCreated", snapshot: { sourceBranchId: "br-dev" } }]);

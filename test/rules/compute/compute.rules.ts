@@ -169,7 +169,7 @@ test("on the free plan the autosuspend delay is the default, by value or as 0", 
   for (const suspendTimeoutSeconds of [-1, 301]) {
     given(worldWithBranch({}, { plan: "free" }))
       .when({ ...create, options: { suspendTimeoutSeconds } })
-      .thenRefused("PLAN_LIMIT_EXCEEDED", /autosuspend delay/);
+      .thenRefused("SUSPEND_TIMEOUT_NOT_PERMITTED", /another delay needs a paid plan/);
   }
 });
 

@@ -219,7 +219,7 @@ test("the free plan has one compute size and one autosuspend delay", () => {
     .thenRefused("PLAN_LIMIT_EXCEEDED", /0\.25 CU/);
   given(worldWithAccount({ plan: "free" }))
     .when({ ...createShop, defaultEndpointSettings: { suspendTimeoutSeconds: 60 } })
-    .thenRefused("PLAN_LIMIT_EXCEEDED", /autosuspend delay/);
+    .thenRefused("SUSPEND_TIMEOUT_NOT_PERMITTED", /another delay needs a paid plan/);
 });
 
 test("a preload library that does not exist for the version of Postgres is refused", () => {

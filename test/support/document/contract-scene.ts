@@ -3,6 +3,7 @@ import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { MemoryWorldStorage } from "../../../src/worlds/memory-world-storage.ts";
 import { SecretBox } from "../../../src/worlds/secret-box.ts";
 import type { ApiResponse } from "../answers/api-response.ts";
+import { withReason } from "../answers/with-reason.ts";
 import { API_KEY, createDouble, createProject, type Double, type DoubleOptions } from "../double/double.ts";
 import type { DocumentedOperation } from "./public-document.ts";
 
@@ -321,5 +322,8 @@ export async function send(
   );
   const text = await response.text();
   const isJson = response.headers.get("content-type") === "application/json";
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  const { status } = response;
+  const parsed = isJson ? JSON.parse(text) : text;
+  const header = (name: string) => response.headers.get(name);
+  return { status, headers: response.headers, body: withReason(status, header, parsed) };
 }

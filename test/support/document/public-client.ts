@@ -1,5 +1,6 @@
 import { createApiClient } from "@neondatabase/api-client";
 import type { AnyBody } from "../answers/api-response.ts";
+import { withReason } from "../answers/with-reason.ts";
 import { loadPublicDocument, type PublicDocument } from "./public-document.ts";
 
 export type PublicClient = ReturnType<typeof createApiClient>;
@@ -67,7 +68,9 @@ export async function errorOf(call: Promise<unknown>): Promise<ErrorResponse> {
   );
   if (outcome === undefined) throw new Error("the call succeeded");
   if (outcome instanceof Error) throw outcome;
-  return { status: outcome.status, code: outcome.data.code, message: outcome.data.message };
+  const { status, headers, data } = outcome;
+  const { code, message } = withReason(status, (name) => headers[name], data);
+  return { status, code, message };
 }
 
 /** A call of the control API of a double in another process. */

@@ -6,6 +6,7 @@ import type { WorldRegistry } from "../../../src/worlds/world-registry.ts";
 import type { WorldStorage } from "../../../src/worlds/world-storage.ts";
 import type { ApiResponse, BodyOf, ControlCall, PlatformCall } from "../answers/api-response.ts";
 import type { ControlAnswerAt } from "../answers/control-answers.ts";
+import { withReason } from "../answers/with-reason.ts";
 import { currentRecording } from "../scenario/scenario-recording.ts";
 
 export const API_KEY = "k".repeat(64);
@@ -76,11 +77,10 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
     // A fault may cause this.
     if (response.status === 500 && bugs.length > 0) throw bugs.at(-1);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && text !== "" ? JSON.parse(text) : text,
-    };
+    const { status } = response;
+    const parsed = isJson && text !== "" ? JSON.parse(text) : text;
+    const header = (name: string) => response.headers.get(name);
+    return { status, headers: response.headers, body: withReason(status, header, parsed) };
   };
   const double: Double = {
     world,

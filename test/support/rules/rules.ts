@@ -74,7 +74,8 @@ export function given(...past: readonly Step[]) {
         thenRefused(code: RefusalCode, message = /./, details: Partial<Refusal> = {}): void {
           if (decided.ok) throw new Error(`accepted: ${decided.value.map(({ type }) => type).join(", ")}`);
           expect(decided.refusal.code).toBe(code);
-          expect(decided.refusal.message).toMatch(message);
+          const { hint } = decided.refusal;
+          expect(`${decided.refusal.message}${hint === undefined ? "" : `: ${hint}`}`).toMatch(message);
           expect(decided.refusal).toMatchObject(details);
         },
       };

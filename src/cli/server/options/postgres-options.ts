@@ -4,7 +4,8 @@ import { DEFAULT_MAX_DATA, type MaxData } from "../../../postgres/data/data-limi
 import { integerParser, parseBytesOption } from "../../terminal/option-parsers.ts";
 import type { OptionRow, OptionValues } from "./option-table.ts";
 
-export const DEFAULT_POSTGRES_PORT = 4621;
+/** Tried in this order: that of Postgres, which clients use if they are given none, then our own. */
+export const DEFAULT_POSTGRES_PORTS: readonly number[] = [5432, 4621];
 const HIGHEST_PORT = 65_535;
 const DEFAULT_MAX_ENGINES = 32;
 const MIN_BRANCH_HISTORY = 16 * 1024 ** 2;
@@ -14,7 +15,7 @@ const EXTENSION_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 export const POSTGRES_OPTIONS = [
   {
     flags: "--pg-port <n>",
-    description: `port for Postgres clients; 0 selects a free port, none opens none (default: ${DEFAULT_POSTGRES_PORT} if it is free, else a free port)`,
+    description: `port for Postgres clients; 0 selects a free port, none opens none (default: the first of ${DEFAULT_POSTGRES_PORTS.join(", ")} that is free, else a free port)`,
     parse: (text: string): number | "none" =>
       text === "none" ? "none" : integerParser(0, HIGHEST_PORT)(text),
   },

@@ -3,7 +3,7 @@ import type { Account } from "../../model/account.ts";
 import type { ApiKey } from "../../model/api-key.ts";
 import type { Project } from "../../model/project.ts";
 import { concernsEmail, type MemberRole } from "../../model/settings-record.ts";
-import { findOrganization } from "../../world/lookup.ts";
+import { findOrganization, projectNotFound } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
 import { isOfKind } from "../settings/evolve-settings-record.ts";
 import { memberRoleIn } from "./organization.ts";
@@ -112,15 +112,13 @@ function authorizeInProject(
   const project = world.projects.get(projectId);
   if (project === undefined) return accept(account);
   if (scope !== undefined) {
-    if (!canRead(world, principal, project))
-      return refuse("PROJECT_NOT_FOUND", `project "${projectId}" not found`);
+    if (!canRead(world, principal, project)) return projectNotFound(projectId);
     return requirePermission(accessRoleOfKey(principal), permission, account);
   }
   if (project.accountId === account.id) return accept(account);
   const owner = world.accounts.get(project.accountId);
   const accessRole = accessRoleOfPerson(world, account, project);
-  if (owner === undefined || accessRole === undefined)
-    return refuse("PROJECT_NOT_FOUND", `project "${projectId}" not found`);
+  if (owner === undefined || accessRole === undefined) return projectNotFound(projectId);
   return requirePermission(accessRole, permission, owner);
 }
 

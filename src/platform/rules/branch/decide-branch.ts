@@ -68,13 +68,13 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   const name = command.name ?? id.value;
   const nameCheck = checkBranchName(world, project.value.id, name, undefined);
   if (!nameCheck.ok) return nameCheck;
-  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
+  // S: `schema-only` creates a new root branch, with the schema of another.
+  const isRoot = command.initSource === "schema-only";
+  const limitCheck = checkBranchLimit(world, account.value, project.value.id, isRoot);
   if (!limitCheck.ok) return limitCheck;
   const expirationCheck = checkExpiration(parent.value, command.expiresAt, command, now);
   if (!expirationCheck.ok) return expirationCheck;
   const parentTimestamp = point.value;
-  // S: `schema-only` creates a new root branch, with the schema of another.
-  const isRoot = command.initSource === "schema-only";
   const content = contentAt(parent.value, parentTimestamp);
   const branch: Branch = {
     ...childOf(world, project.value, parent.value, content, { id: id.value, name }, now),
@@ -139,15 +139,26 @@ function fromParent({ id, logicalSizeBytes }: Branch, at: SimTime, lsn: string |
   };
 }
 
-/** D: the limit counts the visible branches of a project, not the deleted ones. */
-export function checkBranchLimit(world: World, account: Account, projectId: string): Result<undefined> {
+/** D: the limits count the visible branches of a project, not the deleted ones. */
+export function checkBranchLimit(
+  world: World,
+  account: Account,
+  projectId: string,
+  isRoot = false,
+): Result<undefined> {
   const plan = planOf(account);
   const { branches: limit } = effectiveLimits(world, plan);
-  if (branchesOf(world, projectId).length < limit) return ACCEPTED;
-  return refuse(
-    "BRANCHES_LIMIT_EXCEEDED",
-    `branches limit exceeded: ${describeLimitSource(world, plan, "branches")} allows ${limit} branches in a project`,
-  );
+  const branches = branchesOf(world, projectId);
+  if (branches.length >= limit)
+    return refuse("BRANCHES_LIMIT_EXCEEDED", "branches limit exceeded", {
+      hint: `${describeLimitSource(world, plan, "branches")} allows ${limit} branches in a project`,
+    });
+  const { rootBranchesLimit } = plan;
+  if (!isRoot || branches.filter(({ parentId }) => parentId === undefined).length < rootBranchesLimit)
+    return ACCEPTED;
+  return refuse("ROOT_BRANCHES_LIMIT_EXCEEDED", "root branches limit exceeded", {
+    hint: `the ${plan.name} plan allows ${rootBranchesLimit} branches without a parent in a project: the first one, and those with the schema only or restored from a snapshot`,
+  });
 }
 
 function buildComputes(

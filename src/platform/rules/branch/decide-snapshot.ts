@@ -21,7 +21,6 @@ import type { Deciders } from "../../world/handlers.ts";
 import { findAccount, findBranch, findBranchFor, findProject } from "../../world/lookup.ts";
 import { nextNumber, type World } from "../../world/world.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
-import { refuseConflicts } from "../operation/locked-by-operations.ts";
 import { unfinishedOperations } from "../operation/schedule-operations.ts";
 import { contentAt } from "./content-history.ts";
 import { resolvePointWithData, writtenPosition } from "./point-in-time.ts";
@@ -39,8 +38,8 @@ function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Co
   if (!project.ok) return project;
   const branch = findBranch(world, project.value, command.branchId);
   if (!branch.ok) return branch;
-  // A branch that is being created has no content yet.
-  if (isBeingCreated(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
+  // A branch that is being created has no content yet. C: the message; A: that this call answers with it.
+  if (isBeingCreated(world, branch.value)) return refuse("BRANCH_NOT_READY", "branch not ready yet");
   const { timestamp, lsn, writtenAt, expiresAt } = command;
   const requested = { prefix: "", timestamp, lsn, writtenAt };
   const point = resolvePointWithData(world, branch.value, project.value, requested, now);
@@ -91,10 +90,9 @@ function checkSnapshotLimit(world: World, project: Project): Result<undefined> {
   const plan = planOf(account.value);
   const { snapshots: limit } = effectiveLimits(world, plan);
   if (snapshotsOf(world, project.id).filter(({ manual }) => manual).length < limit) return ACCEPTED;
-  return refuse(
-    "SNAPSHOTS_LIMIT_EXCEEDED",
-    `snapshots limit exceeded: ${describeLimitSource(world, plan, "snapshots")} allows ${limit} manual snapshots in a project`,
-  );
+  return refuse("SNAPSHOTS_LIMIT_EXCEEDED", "snapshots limit exceeded", {
+    hint: `${describeLimitSource(world, plan, "snapshots")} allows ${limit} manual snapshots in a project`,
+  });
 }
 
 function buildSnapshot(

@@ -1,7 +1,7 @@
-import { accept, refuse } from "../../catalog/refusal-codes.ts";
+import { accept } from "../../catalog/refusal-codes.ts";
 import type { Event } from "../../model/events.ts";
 import type { Deciders } from "../../world/handlers.ts";
-import { findDatabase } from "../../world/lookup.ts";
+import { branchNotFound, findDatabase } from "../../world/lookup.ts";
 import { nextNumber } from "../../world/world.ts";
 import { findRole, newSecretId } from "./role.ts";
 
@@ -26,7 +26,7 @@ export const learnedContentDeciders = {
     const branch = world.branches.get(branchId);
     const project = branch && world.projects.get(branch.projectId);
     if (branch === undefined || branch.deletedAt !== undefined || project?.deletedAt !== undefined)
-      return refuse("BRANCH_NOT_FOUND", `branch "${branchId}" not found`);
+      return branchNotFound(branchId);
     const events: Event[] = [];
     let passwords = 0;
     for (const { name, noLogin } of command.createdRoles) {

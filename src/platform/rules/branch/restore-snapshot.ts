@@ -60,7 +60,8 @@ function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: 
   const target = findBranch(world, project.value, targetId);
   // The source may be deleted by now. The snapshot can still be restored, but without replacing a branch.
   if (!target.ok && (command.finalize || command.targetBranchId !== undefined)) return target;
-  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
+  // A restored branch has no parent.
+  const limitCheck = checkBranchLimit(world, account.value, project.value.id, true);
   if (!limitCheck.ok) return limitCheck;
   const id = resolveBranchId(world, project.value, undefined, random);
   if (!id.ok) return id;

@@ -1,6 +1,6 @@
 import { SECOND, type SimTime } from "../../../kernel/time.ts";
 import type { Profile } from "../../catalog/defaults-and-limits.ts";
-import { type Plan, refuseByPlan } from "../../catalog/plan.ts";
+import type { Plan } from "../../catalog/plan.ts";
 import { accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import type { ActivePhase, Compute } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";
@@ -37,7 +37,9 @@ export function checkSuspendTimeout(
   }
   const isDefault = suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT || suspendTimeoutSeconds === defaultS;
   if (!plan.autosuspendSetting && !isDefault)
-    return refuseByPlan(plan, "an autosuspend delay other than the default");
+    return refuse("SUSPEND_TIMEOUT_NOT_PERMITTED", profile.suspendTimeoutNotPermitted, {
+      hint: `the ${plan.name} plan has the default of ${defaultS} s; another delay needs a paid plan`,
+    });
   return accept(suspendTimeoutSeconds);
 }
 

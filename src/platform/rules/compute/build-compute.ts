@@ -24,10 +24,9 @@ export function checkComputeLimit(
 ): Result<undefined> {
   const { endpoints: limit } = effectiveLimits(world, plan);
   if (computesOf(world, project.id).length + added <= limit) return ACCEPTED;
-  return refuse(
-    "ENDPOINTS_LIMIT_EXCEEDED",
-    `endpoints limit exceeded: ${describeLimitSource(world, plan, "endpoints")} allows ${limit} computes in a project`,
-  );
+  return refuse("ENDPOINTS_LIMIT_EXCEEDED", "endpoints limit exceeded", {
+    hint: `${describeLimitSource(world, plan, "endpoints")} allows ${limit} computes in a project`,
+  });
 }
 
 /**

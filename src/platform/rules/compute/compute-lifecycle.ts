@@ -13,7 +13,7 @@ import type { Deciders } from "../../world/handlers.ts";
 import { findCompute } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
 import { refuseUnlessQueued, refuseWhileLocked } from "../operation/locked-by-operations.ts";
-import { scheduleOperations } from "../operation/schedule-operations.ts";
+import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { isStartedByTraffic } from "../operation/start-by-traffic.ts";
 import { refuseOverQuota } from "../usage/quota.ts";
 
@@ -66,8 +66,15 @@ function decideLifecycleCommand(
     command.type === "RestartCompute"
       ? refuseUnlessQueued(world, compute.value)
       : refuseWhileLocked(world, command.projectId, { endpointIds: [endpointId] });
+  // C: public clients know this message, too.
+  if (locked !== undefined && command.type === "SuspendCompute" && isInTransition(world, compute.value))
+    return refuse("OPERATIONS_IN_PROGRESS", "endpoint is in some transitive state, could not suspend");
   if (locked !== undefined) return { ok: false, refusal: locked };
   return accept(scheduleOperations(world, command.projectId, requests, context));
+}
+
+function isInTransition(world: World, { id, projectId }: Compute): boolean {
+  return unfinishedOperations(world, projectId).some(({ endpointId }) => endpointId === id);
 }
 
 /** S: a disabled compute cannot be enabled by a connection or a console action. */

@@ -78,11 +78,12 @@ function decideCreateProject(world: World, command: CreateProject, context: Cont
 export function checkProjectLimit(world: World, account: Account): Result<undefined> {
   const plan = planOf(account);
   const { projects: limit } = effectiveLimits(world, plan);
-  if (world.projects.by("account", account.id).size < limit) return ACCEPTED;
-  return refuse(
-    "PROJECTS_LIMIT_EXCEEDED",
-    `projects limit exceeded: ${describeLimitSource(world, plan, "projects")} allows ${limit} projects`,
-  );
+  const count = world.projects.by("account", account.id).size;
+  if (count < limit) return ACCEPTED;
+  // D
+  return refuse("PROJECTS_LIMIT_EXCEEDED", `user projects limit of ${limit} exceeded, got ${count}`, {
+    hint: `${describeLimitSource(world, plan, "projects")} allows ${limit} projects`,
+  });
 }
 
 function buildProject(

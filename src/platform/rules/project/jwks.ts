@@ -36,6 +36,10 @@ function decideAddJwks(world: World, command: AddJwks, context: Context): Result
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { jwksUrl, providerName, branchId, jwtAudience, roleNames, skipRoleCreation } = command;
+  if (!isKeySetUrl(jwksUrl))
+    return refuse("JWKS_URL_NOT_ALLOWED", `jwks_url: "${jwksUrl}" does not return a JSON Web Key Set`, {
+      hint: `no request is sent to it; a segment of its path must be ${KEY_SET_SEGMENTS.join(", ")}`,
+    });
   const branch = branchId === undefined ? undefined : findBranch(world, project.value, branchId);
   if (branch?.ok === false) return branch;
   const branches = branch === undefined ? branchesOf(world, project.value.id) : [branch.value];
@@ -63,6 +67,21 @@ function decideDeleteJwks(world: World, command: DeleteJwks, { now }: Context): 
   return jwks === undefined
     ? refuse("JWKS_NOT_FOUND", `JWKS "${command.jwksId}" not found`)
     : accept([recordDeleted(jwks, now)]);
+}
+
+/**
+ * S: the URL returns a JSON Web Key Set. C: the platform reads it, and refuses that of an unknown provider. A: nothing
+ * is read here, so the path must have the form of a known provider: `jwks.json` (Auth0, Clerk, Cognito, Stack), `jwks`
+ * (Stytch, WorkOS), `jwk` (Firebase), `certs` (Google, Keycloak) or `keys` (Azure, Okta).
+ */
+const KEY_SET_SEGMENTS: readonly string[] = ["jwks.json", "jwks", "jwk", "certs", "keys"];
+
+function isKeySetUrl(url: string): boolean {
+  const [path = ""] = url.split(/[?#]/);
+  return path
+    .split("/")
+    .slice(3)
+    .some((segment) => KEY_SET_SEGMENTS.includes(segment));
 }
 
 const DEFAULT_ROLES: readonly string[] = ["authenticator", "authenticated", "anonymous"];

@@ -63,7 +63,8 @@ function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Cont
   if (!nameCheck.ok) return nameCheck;
   const account = findAccount(world, project.value.accountId);
   if (!account.ok) return account;
-  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
+  const isRoot = branch.parentId === undefined;
+  const limitCheck = checkBranchLimit(world, account.value, project.value.id, isRoot);
   if (!limitCheck.ok) return limitCheck;
   const locked =
     command.queue === true

@@ -71,7 +71,7 @@ function decideAcceptTransfer(world: World, command: AcceptTransfer, context: Co
   }
   const shortfalls = shortfallsOf(world, to.value, [project.value], context);
   if (shortfalls.length > 0) {
-    return refuse("PLAN_NOT_SATISFIED", shortfalls.map(({ message }) => message).join("; "), shortfalls);
+    return refuse("PLAN_NOT_SATISFIED", shortfalls.map(({ message }) => message).join("; "), { shortfalls });
   }
   return moveProjects(world, [project.value], to.value, context);
 }
@@ -88,7 +88,7 @@ function decideTransferProjects(world: World, command: TransferProjects, context
   }
   const shortfalls = shortfallsOf(world, to.value, projects, context);
   if (shortfalls.length > 0) {
-    return refuse("LIMITS_UNSATISFIED", shortfalls.map(({ message }) => message).join("; "), shortfalls);
+    return refuse("LIMITS_UNSATISFIED", shortfalls.map(({ message }) => message).join("; "), { shortfalls });
   }
   const alreadyThere = projects.filter(({ accountId }) => accountId === to.value.id).map(({ id }) => id);
   if (alreadyThere.length > 0) {

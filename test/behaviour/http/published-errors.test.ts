@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import { createAccount } from "../../support/double/compute.ts";
+import { API_KEY, createDouble, createProject } from "../../support/double/double.ts";
+
+const double = await createDouble();
+
+type Call = {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly key?: string;
+};
+
+/** What a client gets: the body without its request id, and what only a person reads. */
+async function answer({ method, path, body, key = API_KEY }: Call) {
+  const response = await double.fetch(
+    new Request(`http://localhost/api/v2${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    }),
+  );
+  const { code, message } = (await response.json()) as { code: string; message: string };
+  return {
+    answered: [response.status, code, message],
+    reason: response.headers.get("x-standin-code"),
+    hint: response.headers.get("x-standin-hint"),
+  };
+}
+
+test("what is not found has an empty code and a message without the id", async () => {
+  const { projectId } = await createProject(double);
+  expect(await answer({ method: "GET", path: "/projects/no-such-project" })).toEqual({
+    answered: [404, "", "project not found"],
+    reason: "PROJECT_NOT_FOUND",
+    hint: 'there is no project "no-such-project"',
+  });
+  expect(await answer({ method: "GET", path: `/projects/${projectId}/branches/br-none-12345678` })).toEqual({
+    answered: [404, "", "branch not found"],
+    reason: "BRANCH_NOT_FOUND",
+    hint: 'there is no branch "br-none-12345678"',
+  });
+  expect(await answer({ method: "GET", path: `/projects/${projectId}/endpoints/ep-none-12345678` })).toEqual({
+    answered: [404, "", "endpoint not found"],
+    reason: "ENDPOINT_NOT_FOUND",
+    hint: 'there is no endpoint "ep-none-12345678"',
+  });
+});
+
+test("an unknown key has an empty code and the platform's message", async () => {
+  expect(await answer({ method: "GET", path: "/projects", key: "unknown" })).toEqual({
+    answered: [401, "", "supplied credentials do not pass authentication"],
+    reason: "UNAUTHORIZED",
+    hint: "the API key is not valid or has been revoked",
+  });
+});
+
+test("a request that cannot be decoded names its operation, the part and the field", async () => {
+  const create = { method: "POST", path: "/projects" };
+  const decode = "invalid request: operation CreateProject: decode request: decode application/json: ";
+  expect((await answer({ ...create, body: { project: { pg_version: "16" } } })).answered).toEqual([
+    400,
+    "",
+    `${decode}project.pg_version: must be a number, not a string`,
+  ]);
+  expect((await answer({ ...create, body: "{" })).answered).toEqual([
+    400,
+    "",
+    expect.stringContaining(`${decode}the request body is not valid JSON`),
+  ]);
+  expect((await answer({ method: "GET", path: "/projects?limit=0" })).answered).toEqual([
+    400,
+    "",
+    expect.stringMatching(/^invalid request: operation ListProjects: decode params: limit: /),
+  ]);
+});
+
+test("a suspend of a compute that is starting is in some transitive state", async () => {
+  const { projectId, endpointId } = await createProject(double);
+  const suspend = { method: "POST", path: `/projects/${projectId}/endpoints/${endpointId}/suspend` };
+  await double.api("POST", `/projects/${projectId}/endpoints/${endpointId}/restart`);
+  expect((await answer(suspend)).answered).toEqual([
+    423,
+    "",
+    "endpoint is in some transitive state, could not suspend",
+  ]);
+});
+
+test("a snapshot of a branch that is being created needs its creation first", async () => {
+  const { projectId } = await createProject(double);
+  const { body } = await double.api("POST", `/projects/${projectId}/branches`, { branch: { name: "new" } });
+  const path = `/projects/${projectId}/branches/${body.branch.id}/snapshot`;
+  expect((await answer({ method: "POST", path })).answered).toEqual([422, "", "branch not ready yet"]);
+});
+
+test("limits keep their published codes, and the hint says where they come from", async () => {
+  const { key } = await createAccount(double, { plan: "free" });
+  const { projectId } = await createProject(double, {}, key);
+  const branch = async (init_source?: string) => {
+    const created = await answer({
+      method: "POST",
+      path: `/projects/${projectId}/branches`,
+      body: { branch: { init_source } },
+      key,
+    });
+    await double.advance("1m");
+    return created;
+  };
+  for (let root = 1; root < 3; root += 1) expect((await branch("schema-only")).answered[0]).toBe(201);
+  expect(await branch("schema-only")).toEqual({
+    answered: [422, "ROOT_BRANCHES_LIMIT_EXCEEDED", "root branches limit exceeded"],
+    reason: "ROOT_BRANCHES_LIMIT_EXCEEDED",
+    hint: expect.stringMatching(/^the free plan allows 3 branches without a parent in a project/),
+  });
+  for (let child = 3; child < 10; child += 1) expect((await branch()).answered[0]).toBe(201);
+  expect(await branch()).toEqual({
+    answered: [422, "BRANCHES_LIMIT_EXCEEDED", "branches limit exceeded"],
+    reason: "BRANCHES_LIMIT_EXCEEDED",
+    hint: "the free plan allows 10 branches in a project",
+  });
+  const few = await createDouble({ limits: { projects: 1 } });
+  await createProject(few);
+  const another = await few.api("POST", "/projects", { project: {} });
+  expect([another.status, another.body]).toMatchObject([
+    422,
+    {
+      code: "PROJECTS_LIMIT_EXCEEDED",
+      message: "user projects limit of 1 exceeded, got 1: this world allows 1 projects",
+    },
+  ]);
+});
+
+test.each([
+  ["2024", "suspend interval changing is not allowed for your account"],
+  ["2026", "modifying the suspend interval is not permitted on this account"],
+] as const)("in profile %s, the free plan has no suspend interval of its own", async (profile, message) => {
+  const world = await createDouble({ profile });
+  const { key } = await createAccount(world, { plan: "free" });
+  const { path } = await createProject(world, {}, key);
+  const { status, body } = await world.api("PATCH", path, { endpoint: { suspend_timeout_seconds: 60 } }, key);
+  expect([status, body.message]).toEqual([412, expect.stringContaining(`${message}: the free plan`)]);
+});
+
+test("a key set of an unknown provider is refused, and that of a known one is accepted", async () => {
+  const { projectId } = await createProject(double);
+  const path = `/projects/${projectId}/jwks`;
+  const add = (jwks_url: string) =>
+    answer({ method: "POST", path, body: { jwks_url, provider_name: "foo" } }).then(
+      ({ answered }) => answered[0],
+    );
+  expect(await add("https://bar.com")).toBe(400);
+  expect(await add("https://bar.com/?jwks.json")).toBe(400);
+  expect(await add("https://jwks.example/other")).toBe(400);
+  for (const url of [
+    "https://api.stack-auth.com/api/v1/projects/1/.well-known/jwks.json",
+    "https://www.googleapis.com/oauth2/v3/certs",
+    "https://api.workos.com/sso/jwks/client_1",
+    "https://id.example/realms/app/protocol/openid-connect/certs",
+  ])
+    expect([url, await add(url)]).toEqual([url, 201]);
+});
