@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { RequestBody } from "../../http/body.ts";
-import type { ErrorResponse } from "../../http/errors.ts";
+import { type ErrorResponse, publishedCodeOf } from "../../http/errors.ts";
 import { RequestError } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { FaultTarget } from "../../platform/model/fault.ts";
@@ -151,6 +151,6 @@ export function describeNotFound(
     const result = catchRefusal(() => handle(transaction, caller));
     if (result.status !== 404 || !("code" in result) || "body" in result) return result;
     const { code, message } = result;
-    return { ...result, body: { code, message, ...fields } };
+    return { ...result, body: { code: publishedCodeOf(code), message, ...fields } };
   };
 }

@@ -34,6 +34,11 @@ export async function sendResponse(
   // The time of a world would tell a caller without a key that the world exists.
   const now = world && response.status !== 401 ? worldTime(world) : undefined;
   if (now !== undefined) headers["Date"] = date.at(now);
+  if ("code" in response) {
+    headers["X-Standin-Code"] = response.code;
+    const hint = response.hint ?? (await manualClockHint(world, response.status));
+    if (hint !== undefined) headers["X-Standin-Hint"] = hint;
+  }
   if ("body" in response) {
     if (response.body === undefined) {
       delete headers["Content-Type"];
@@ -48,9 +53,6 @@ export async function sendResponse(
     return compressed(context, text, response.status, headers);
   }
   Object.assign(headers, response.headers);
-  headers["X-Standin-Code"] = response.code;
-  const hint = response.hint ?? (await manualClockHint(world, response.status));
-  if (hint !== undefined) headers["X-Standin-Hint"] = hint;
   const published = { code: publishedCodeOf(response.code), message: response.message };
   return context.body(errorBody(requestId, published), response.status as 400, headers);
 }

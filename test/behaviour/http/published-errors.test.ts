@@ -118,7 +118,7 @@ test("limits keep their published codes, and the hint says where they come from"
     reason: "BRANCHES_LIMIT_EXCEEDED",
     hint: "the free plan allows 10 branches in a project",
   });
-  const few = await createDouble({ limits: { projects: 1 } });
+  const few = await createDouble({ planLimits: { projects: 1 } });
   await createProject(few);
   const another = await few.api("POST", "/projects", { project: {} });
   expect([another.status, another.body]).toMatchObject([

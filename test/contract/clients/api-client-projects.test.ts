@@ -116,6 +116,6 @@ test("a plan limits projects, branches, snapshots and replicas", async () => {
   expect(await errorOf(frugal.createProject({ project: {} }))).toEqual({
     status: 422,
     code: "PROJECTS_LIMIT_EXCEEDED",
-    message: `projects limit exceeded: the free plan allows ${projects_limit} projects`,
+    message: `user projects limit of ${projects_limit} exceeded, got ${projects_limit}: the free plan allows ${projects_limit} projects`,
   });
 });

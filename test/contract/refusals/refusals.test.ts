@@ -36,6 +36,7 @@ const DELAY: Refusal = {
   message: /suspend_timeout_seconds/,
 };
 const PLAN: Refusal = { status: 422, code: "PLAN_LIMIT_EXCEEDED", message: /free plan/ };
+const SUSPEND: Refusal = { status: 412, code: "SUSPEND_TIMEOUT_NOT_PERMITTED", message: /free plan/ };
 const REGION: Refusal = { status: 422, code: "REGION_NOT_SUPPORTED" };
 const LIBRARY: Refusal = {
   status: 422,
@@ -104,7 +105,7 @@ function refuses(
   because: string,
   difference: (scene: Scene) => RequestDifference | Promise<RequestDifference>,
   before: Before = async () => undefined,
-  options: DoubleOptions = refusal === PLAN || refusal.code.endsWith("_LIMIT_EXCEEDED")
+  options: DoubleOptions = refusal === PLAN || refusal === SUSPEND || refusal.code.endsWith("_LIMIT_EXCEEDED")
     ? { plan: "free" }
     : {},
 ): void {
@@ -177,7 +178,7 @@ refuses(
   "the default delay is too long",
   defaults({ suspend_timeout_seconds: 604_801 }),
 );
-refuses("updateProject", PLAN, "the plan's delay is fixed", defaults({ suspend_timeout_seconds: 600 }));
+refuses("updateProject", SUSPEND, "the plan's delay is fixed", defaults({ suspend_timeout_seconds: 600 }));
 refuses("deleteProject", PROTECTED, "a branch is protected", nothing, withChildProtected);
 
 refuses(
@@ -247,7 +248,7 @@ refuses("createProjectEndpoint", DELAY, "the delay is too short", compute({ susp
 refuses("createProjectEndpoint", PLAN, "the plan has no replicas", compute({ type: "read_only" }));
 refuses(
   "createProjectEndpoint",
-  PLAN,
+  SUSPEND,
   "the plan's delay is fixed",
   compute({ suspend_timeout_seconds: 600 }),
 );
@@ -275,7 +276,12 @@ refuses(
   "the delay is negative, and not -1",
   change({ suspend_timeout_seconds: -2 }),
 );
-refuses("updateProjectEndpoint", PLAN, "the plan's delay is fixed", change({ suspend_timeout_seconds: -1 }));
+refuses(
+  "updateProjectEndpoint",
+  SUSPEND,
+  "the plan's delay is fixed",
+  change({ suspend_timeout_seconds: -1 }),
+);
 refuses("updateProjectEndpoint", PLAN, "the plan has one size", change({ autoscaling_limit_max_cu: 0.5 }));
 refuses("startProjectEndpoint", DISABLED, "it is disabled", nothing, withDisabled);
 refuses("startProjectEndpoint", QUOTA, "the project is at its quota", nothing, withQuotaReached);

@@ -219,11 +219,13 @@ function undeclaredProperties(validate: ValidateFunction, body: unknown): string
   );
 }
 
-/** Stricter than the document's GeneralError: `request_id` must be present and no field empty. */
+/** Stricter than the document's GeneralError: `request_id` must be present. Only `code` may be empty. */
 function emptyErrorFields(body: unknown): string[] {
   const fields = body as Record<string, unknown>;
   return ["request_id", "code", "message"].flatMap((field) =>
-    typeof fields[field] === "string" && fields[field] !== "" ? [] : [`/${field} must be a non-empty string`],
+    typeof fields[field] === "string" && (fields[field] !== "" || field === "code")
+      ? []
+      : [`/${field} must be a non-empty string`],
   );
 }
 

@@ -6,7 +6,7 @@ import type { Event } from "../../model/events.ts";
 import type { BranchRef } from "../../model/object-refs.ts";
 import type { Project } from "../../model/project.ts";
 import type { Deciders } from "../../world/handlers.ts";
-import { findAccount, findProject } from "../../world/lookup.ts";
+import { findAccount, findProject, projectNotFound } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
 import { checkBranchLimit, checkBranchName } from "../branch/decide-branch.ts";
 import { removeBranch } from "../branch/removal.ts";
@@ -79,7 +79,7 @@ function decideRecoverProject(world: World, command: RecoverProject, { now }: Co
   const project = world.projects.get(command.projectId);
   // Another account's project is reported as missing.
   if (project === undefined || project.accountId !== command.accountId) {
-    return refuse("PROJECT_NOT_FOUND", `project "${command.projectId}" not found`);
+    return projectNotFound(command.projectId);
   }
   if (!isRecoverable(project, now)) {
     return refuse(
