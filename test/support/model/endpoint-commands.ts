@@ -3,12 +3,12 @@ import { expect } from "vitest";
 import type { Double } from "../double/double.ts";
 import { as, type Command, callApi, command, isBusy } from "./model-command.ts";
 import {
+  delayCases,
   type Endpoint,
   hasPrimary,
   isGone,
   pick,
   predict,
-  refusesDelay,
   refusesSize,
 } from "./platform-model.ts";
 
@@ -67,7 +67,7 @@ export const createEndpoint: fc.Arbitrary<Command> = fc
               (type === "read_only" && account.plan === "free") ||
                 refusesSize(account, minCu ?? 0, maxCu ?? 0),
             ],
-            [422, delayS !== undefined && refusesDelay(account, delayS)],
+            ...delayCases(account, delayS),
           ],
           [[423, await isBusy(model, stage, project)]],
         );
@@ -135,11 +135,8 @@ export const updateEndpoint: fc.Arbitrary<Command> = fc
               409,
               target !== undefined && endpoint.type === "read_write" && hasPrimary(model, target, endpoint),
             ],
-            [
-              422,
-              refusesSize(account, minCu ?? 0, maxCu ?? 0) ||
-                (delayS !== undefined && refusesDelay(account, delayS)),
-            ],
+            [422, refusesSize(account, minCu ?? 0, maxCu ?? 0)],
+            ...delayCases(account, delayS),
           ],
           [[423, isLocked]],
         );

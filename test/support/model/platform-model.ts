@@ -91,9 +91,13 @@ export function refusesSize(account: Account, minCu: number, maxCu: number): boo
 }
 
 /** R, S: 60 s to 7 days, 0 for the default, -1 for never; on the free plan the default alone. */
-export function refusesDelay(account: Account, delayS: number): boolean {
-  if (account.plan === "free") return delayS !== 0 && delayS !== 300;
-  return delayS !== 0 && delayS !== -1 && (delayS < 60 || delayS > 604_800);
+export function delayCases(account: Account, delayS: number | undefined): readonly StatusCase[] {
+  if (delayS === undefined || delayS === 0) return [];
+  const isOutside = delayS !== -1 && (delayS < 60 || delayS > 604_800);
+  return [
+    [422, isOutside],
+    [412, !isOutside && account.plan === "free" && delayS !== 300],
+  ];
 }
 
 export function isGone(endpoint: Endpoint): boolean {

@@ -3,10 +3,10 @@ import { expect } from "vitest";
 import { as, type Command, callApi, command, type ModelHost } from "./model-command.ts";
 import {
   type Account,
+  delayCases,
   type PlatformModel,
   pick,
   predict,
-  refusesDelay,
   refusesSize,
 } from "./platform-model.ts";
 
@@ -39,8 +39,8 @@ export async function setUpProject(
     .double()
     .api("POST", "/projects", { project: projectFields }, account.key);
   const defaultCu = cu ?? 0.25;
-  const refused = refusesSize(account, defaultCu, defaultCu) || refusesDelay(account, delayS ?? 0);
-  expect(predict(201, [[422, refused]]), JSON.stringify(body)).toContain(status);
+  const sizeCase = [422, refusesSize(account, defaultCu, defaultCu)] as const;
+  expect(predict(201, [sizeCase, ...delayCases(account, delayS)]), JSON.stringify(body)).toContain(status);
   if (status !== 201) return;
   expect(body.operations).toMatchObject([{ action: "create_timeline" }, { action: "start_compute" }]);
   const project = {
