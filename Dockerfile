@@ -22,7 +22,7 @@ COPY --from=build /build/dist ./dist
 USER node
 VOLUME /data
 EXPOSE 4620 4621
-ENV STANDIN_DATA=/data STANDIN_HOST=0.0.0.0 STANDIN_PORT=4620
+ENV STANDIN_DATA=/data STANDIN_HOST=0.0.0.0 STANDIN_PORT=4620 STANDIN_PG_PORT=4621
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.STANDIN_PORT}/_sim/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/app/dist/standin.js"]
 CMD ["serve"]

@@ -91,7 +91,7 @@ export async function openInProcessPostgres(
     async listen() {
       const { port: number } = await port.listen(0, HOST);
       // URIs with an address need no name resolution, and are the same on every machine but for the port.
-      return { host: HOST, port: number, hostNamesResolve: false };
+      return { host: HOST, port: number, resolves: () => false };
     },
     runSql: (request) => port.sql(request),
     runStatement: (world, statement, signal) => port.execute(world.name, statement, signal),

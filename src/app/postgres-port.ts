@@ -1,4 +1,4 @@
-import { lookup } from "node:dns/promises";
+import { lookup, resolve4 } from "node:dns/promises";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
@@ -203,10 +203,17 @@ export class PostgresPort {
 /** A resolver without a network may take long to give up. */
 const LOOKUP_TIMEOUT_MS = 300;
 
-/** Whether this machine resolves the host names of computes to itself. */
+/**
+ * Whether every client of this machine resolves the host names of computes to itself. Names below `localhost` are
+ * special for some resolvers only: those of Go and of musl ask the name server.
+ */
 export async function hostNamesResolve(hostDomain = HOST_DOMAIN): Promise<boolean> {
-  const found = lookup(`ep-name.region.cloud.${hostDomain}`).then(
-    ({ address }) => address === "127.0.0.1" || address === "::1",
+  const name = `ep-name.region.cloud.${hostDomain}`;
+  const addresses = /(^|\.)localhost$/.test(hostDomain)
+    ? resolve4(name)
+    : lookup(name).then(({ address }) => [address]);
+  const found = addresses.then(
+    ([address]) => address === "127.0.0.1" || address === "::1",
     () => false,
   );
   return Promise.race([found, sleep(LOOKUP_TIMEOUT_MS, false, { ref: false })]);

@@ -52,6 +52,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "run psql against a branch of the running server",
     async () => (await import("./commands/psql.ts")).psqlCommand(),
   ],
+  hosts: [
+    "write the host names of computes to the hosts file, and check them",
+    async () => (await import("./commands/hosts.ts")).hostsCommand(),
+  ],
   engines: [
     "list, install and remove versions of Postgres",
     async () => (await import("./commands/engines.ts")).enginesCommand(),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
+import { HostsFile } from "../../app/hosts-file.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { hostNamesResolve, PostgresPort } from "../../app/postgres-port.ts";
 import { messageOf } from "../../kernel/message-of.ts";
@@ -56,14 +57,10 @@ export async function openPostgresPort(
   const address = await listen(port, options);
   void port.removeLeftovers();
   const host = address.address === "0.0.0.0" || address.address === "::" ? "127.0.0.1" : address.address;
-  const names =
-    options.connectionUris === "auto"
-      ? await hostNamesResolve(settings.hostDomain)
-      : options.connectionUris === "host";
   const urlHost = host.includes(":") ? `[${host}]` : host;
   return {
     port,
-    address: { host: urlHost, port: address.port, hostNamesResolve: names },
+    address: { host: urlHost, port: address.port, resolves: await resolverFor(options, settings.hostDomain) },
     url: `postgresql://${urlHost}:${address.port}`,
     authorityDirectory: tlsFiles === undefined ? tlsDirectory : undefined,
   };
@@ -76,6 +73,17 @@ async function checkTimeLibrary(): Promise<void> {
   } catch (error) {
     throw new CliError(messageOf(error));
   }
+}
+
+/** For `auto`, names that `standin hosts install` writes later count from then on. */
+async function resolverFor(
+  { connectionUris, hostsFile }: PostgresServeOptions,
+  hostDomain: string | undefined,
+): Promise<PostgresAddress["resolves"]> {
+  if (connectionUris !== "auto") return () => connectionUris === "host";
+  if (await hostNamesResolve(hostDomain)) return () => true;
+  const file = new HostsFile(hostsFile);
+  return (hostName) => file.leadsHere(hostName);
 }
 
 /** The default ports may be used by other servers; a port that was asked for must be free. */

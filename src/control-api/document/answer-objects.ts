@@ -76,6 +76,8 @@ export const endpoint = z.looseObject({
   project_name: z.string().optional(),
   branch_id: z.string(),
   branch_name: z.string().optional(),
+  host: z.string().optional(),
+  pooler_host: z.string().optional(),
   status: z.enum(["Active", "Idle"]),
   current_state: z.enum(["init", "active", "idle"]),
   pending_state: z.enum(["active", "idle"]).nullable(),

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
+import { computeHost, hostInWorld, poolerHost } from "../../platform/rules/compute/host-name.ts";
 import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import { runTransaction } from "../http/handler.ts";
@@ -27,7 +28,7 @@ export function endpointRoutes(): readonly ControlApiRoute[] {
   return [listEndpoints, getEndpointStats];
 }
 
-const listEndpoints = route("GET /endpoints", { query: endpointsQuery }, ({ world, query }) =>
+const listEndpoints = route("GET /endpoints", { query: endpointsQuery }, ({ world, query }, context) =>
   runTransaction(world, (transaction) => ({
     now: formatInstant(transaction.now),
     endpoints: computesOf(transaction.world, query.endpoint_id)
@@ -35,6 +36,7 @@ const listEndpoints = route("GET /endpoints", { query: endpointsQuery }, ({ worl
       .map((compute) => ({
         ...computeStats(transaction.world, compute, transaction.now),
         status: consoleStatus(compute),
+        ...hostsOf(transaction.world, compute, context.req.param("world")),
       })),
   })),
 );
@@ -48,6 +50,14 @@ const getEndpointStats = route("GET /endpoints/:endpoint_id/stats", {}, ({ world
     );
   }),
 );
+
+/** The names that Postgres clients connect to. */
+function hostsOf(world: World, compute: Compute, namedWorld: string | undefined) {
+  const [host, pooler] = [computeHost(world, compute), poolerHost(world, compute)].map((name) =>
+    namedWorld === undefined ? name : hostInWorld(name, namedWorld),
+  );
+  return { host, pooler_host: pooler };
+}
 
 /** All computes, or those with these ids that exist. */
 function computesOf({ computes }: World, ids: readonly string[] | undefined): Compute[] {

@@ -1,15 +1,15 @@
 import type * as public_ from "@neondatabase/api-client";
 import type { Branch } from "../../platform/model/branch.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import { computeHost, poolerHost } from "../../platform/rules/compute/host-name.ts";
+import { computeHost, hostInWorld, poolerHost } from "../../platform/rules/compute/host-name.ts";
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
 
 /** How Postgres clients reach the computes of this server. */
 export type PostgresAddress = {
   readonly host: string;
   readonly port: number;
-  /** Whether the computes' host names resolve to this address. */
-  readonly hostNamesResolve: boolean;
+  /** Whether every client resolves this host name of a compute to this address. */
+  readonly resolves: (hostName: string) => boolean;
 };
 
 /** The port that clients use if the URI names none. */
@@ -39,8 +39,8 @@ export class ConnectionUris {
     const login = `${encodeURIComponent(role)}:${encodeURIComponent(password)}`;
     const path = encodeURIComponent(database);
     const address = this.#address;
-    if (address === undefined || address.hostNamesResolve) {
-      const host = this.#hostOf(world, compute, pooled);
+    const host = this.#hostOf(world, compute, pooled);
+    if (address === undefined || address.resolves(host)) {
       const port = address === undefined || address.port === DEFAULT_PORT ? "" : `:${address.port}`;
       return `postgresql://${login}@${host}${port}/${path}?${connectionQuery}`;
     }
@@ -74,11 +74,9 @@ export class ConnectionUris {
     });
   }
 
-  /** In a named world, `.<name>.w` follows the region, because forks have computes with the same ids. */
   #hostOf(world: World, compute: Compute, pooled: boolean): string {
     const host = pooled ? poolerHost(world, compute) : computeHost(world, compute);
     if (this.#namedWorld === undefined || this.#address === undefined) return host;
-    const [endpoint, region, cloud, ...domain] = host.split(".");
-    return [endpoint, region, cloud, this.#namedWorld, "w", ...domain].join(".");
+    return hostInWorld(host, this.#namedWorld);
   }
 }

@@ -26,6 +26,7 @@ const COMMANDS = [
     "drift",
     "mirror",
     "engines",
+    "hosts",
   ],
   ...[
     "snapshots",
@@ -48,6 +49,7 @@ const BELOW = {
   snapshots: ["create", "list", "restore", "delete", "push", "pull"],
   worlds: ["create", "list", "delete", "move"],
   engines: ["list", "install", "remove"],
+  hosts: ["install", "print", "check", "remove"],
   faults: ["set", "list", "clear"],
   report: ["merge"],
   whatif: [

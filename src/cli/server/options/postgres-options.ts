@@ -83,6 +83,11 @@ export const POSTGRES_OPTIONS = [
     default: "auto",
   },
   {
+    flags: "--hosts-file <path>",
+    description:
+      "hosts file in which --connection-uris auto finds the names of computes (default: that of the system)",
+  },
+  {
     flags: "--extension-name <name>",
     description: "name of the extension with the cache statistics",
     parse: parseExtensionName,

@@ -22,6 +22,12 @@ export function computeHost(world: World, compute: Compute): string {
   return `${compute.id}.${proxyHost(world, compute.regionId)}`;
 }
 
+/** In a named world, `.<name>.w` follows the region, because forks have computes with the same ids. */
+export function hostInWorld(host: string, namedWorld: string): string {
+  const [endpoint, region, cloud, ...domain] = host.split(".");
+  return [endpoint, region, cloud, namedWorld, "w", ...domain].join(".");
+}
+
 /** D: with `-pooler` after the id, connections go through the connection pooler. */
 export function poolerHost(world: World, compute: Compute): string {
   return `${compute.id}-pooler.${proxyHost(world, compute.regionId)}`;
