@@ -33,7 +33,8 @@ export class LogSync {
   readonly #frames;
   readonly #checkpoint;
   #unsynced: Unsynced | undefined;
-  #isSyncing = false;
+  /** Syncs of the thread pool that are under way. A commit that is made durable otherwise leaves its own behind. */
+  #syncing = 0;
   #isClosed = false;
 
   constructor(sqlite: BetterSqlite3.Database) {
@@ -78,16 +79,16 @@ export class LogSync {
       // The log stays beside the file, and the next start makes it durable.
     }
     this.#isClosed = true;
-    if (!this.#isSyncing) closeSync(this.#file);
+    if (this.#syncing === 0) closeSync(this.#file);
     return this.#unsynced === undefined;
   }
 
   #syncInBackground(unsynced: Unsynced): Promise<void> {
-    this.#isSyncing = true;
+    this.#syncing += 1;
     return new Promise((resolve, reject) => {
       fdatasync(this.#file, (error) => {
-        this.#isSyncing = false;
-        if (this.#isClosed) closeSync(this.#file);
+        this.#syncing -= 1;
+        if (this.#isClosed && this.#syncing === 0) closeSync(this.#file);
         try {
           if (unsynced.isDurable) return resolve();
           if (error === null && !unsynced.hasFailed) this.#settle(unsynced);

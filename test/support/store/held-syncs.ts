@@ -16,6 +16,8 @@ export function holdSyncs() {
     get held() {
       return held.length;
     },
+    /** The descriptor of the last one. */
+    file: -1,
     /** Ends the first sync that is under way. */
     end(result: SyncResult = null) {
       held.shift()?.(result);
@@ -27,7 +29,10 @@ export function holdSyncs() {
       if (syncs.failsAtOnce) throw IO_ERROR;
       sync(file);
     };
-  const hold = (_file: number, callback: (result: SyncResult) => void) => void held.push(callback);
+  const hold = (file: number, callback: (result: SyncResult) => void) => {
+    syncs.file = file;
+    held.push(callback);
+  };
   Object.assign(fs, {
     fdatasync: hold,
     fdatasyncSync: unlessFailing(fdatasyncSync),

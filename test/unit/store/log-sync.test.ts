@@ -1,4 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import fs, { readFileSync, statSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { expect, onTestFinished, test } from "vitest";
 import { OutcomeUnknown } from "../../../src/simulation/journal.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
@@ -44,6 +45,23 @@ function createWorld() {
   return { path, store, close, simulation, syncs, decide, write, commitNow, seqs, head: store.world.seq };
 }
 
+/** The descriptors that are closed from now on. */
+function countCloses(): readonly number[] {
+  const { closeSync } = fs;
+  const closed: number[] = [];
+  const counted = (file: number) => {
+    closed.push(file);
+    closeSync(file);
+  };
+  Object.assign(fs, { closeSync: counted });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, { closeSync });
+    syncBuiltinESMExports();
+  });
+  return closed;
+}
+
 test("a write is in history at once, and counts as acknowledged when its sync has returned", async () => {
   const { simulation, syncs, decide, write, seqs, head } = createWorld();
   decide();
@@ -66,6 +84,26 @@ test("a write while one is synced makes that one durable first", async () => {
   // Whatever the first sync returns: the log was written again after it began.
   syncs.end(IO_ERROR);
   await expect(first).resolves.toBeUndefined();
+});
+
+test("two syncs that overlap close their file once, after the later one", async () => {
+  const { syncs, decide, write, commitNow, close } = createWorld();
+  const closed = countCloses();
+  decide();
+  const first = write();
+  // Made durable without the first sync, which is still under way when the next one begins.
+  decide();
+  commitNow();
+  decide();
+  const second = write();
+  expect(syncs.held).toBe(2);
+  syncs.end();
+  await first;
+  close();
+  const whileSyncing = closed.filter((file) => file === syncs.file);
+  syncs.end();
+  await second;
+  expect([whileSyncing, closed.filter((file) => file === syncs.file)]).toEqual([[], [syncs.file]]);
 });
 
 test("after a failed sync the log is written again, byte for byte", async () => {
