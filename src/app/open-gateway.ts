@@ -89,7 +89,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
     throw new EngineError("this server runs no Postgres (--engine none)");
   }
   const { engineUser } = await import("../postgres/engine/os-user.ts");
-  const { describeInstallations, findInstallations } = await import("../postgres/engine/installation.ts");
+  const { findInstallations } = await import("../postgres/engine/installation.ts");
   const { ENGINES } = await import("../postgres/engine/installed-engines.ts");
   const { writeExtension } = await import("../postgres/engine/extension.ts");
   const { findTimeLibrary } = await import("../postgres/engine/time-library.ts");
@@ -104,7 +104,6 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
     user,
     join(resolve(options.dataDirectory), ENGINES),
   );
-  log.info(`Postgres versions: ${describeInstallations(installations)}`);
   log.info(
     user === undefined
       ? "Postgres runs as the user of this server: what escapes from Postgres can do what the server can (SECURITY.md)"

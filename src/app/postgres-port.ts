@@ -127,15 +127,19 @@ export class PostgresPort {
     return describeData(this.#volumes, row);
   }
 
-  /** Reports what to install if no Postgres is found. Clients can connect as soon as it is installed. */
-  async checkInstallation(): Promise<void> {
+  /**
+   * Logs which versions of Postgres are installed, or what to install if there is none. Clients can connect as soon
+   * as it is installed.
+   */
+  async reportInstallations(): Promise<void> {
     if (!this.runsEngines) return;
     const { engineUser } = await import("../postgres/engine/os-user.ts");
-    const { checkInstallations } = await import("../postgres/engine/installation.ts");
+    const { describeInstallations, findInstallations } = await import("../postgres/engine/installation.ts");
     const { ENGINES } = await import("../postgres/engine/installed-engines.ts");
     try {
       const engines = join(resolve(this.#options.dataDirectory), ENGINES);
-      await checkInstallations(this.#options.engineBin, engineUser(), engines);
+      const installations = await findInstallations(this.#options.engineBin, engineUser(), engines);
+      this.#log.info(`Postgres versions: ${describeInstallations(installations)}`);
     } catch (error) {
       this.#log.error(error, "Postgres clients will be rejected");
     }

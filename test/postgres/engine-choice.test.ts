@@ -44,12 +44,16 @@ test("a version that is not installed is replaced with a warning; starts are mea
   const other = version === 16 ? 15 : 16;
   const server = await startPostgresServer(["--engine-bin", binDirectory, "--operations", "immediate"]);
   onTestFinished(() => server.end());
+  // Before the first client connects.
+  await expect.poll(server.stderr).toContain(`Postgres versions: ${version} (${binDirectory})`);
   const branch = await createBranch(server, { pg_version: other });
   const { rows } = await (await connect(branch.uri)).query("show server_version_num");
   expect(Math.floor(rows[0].server_version_num / 10_000)).toBe(version);
   await expect
     .poll(server.stderr)
     .toMatch(new RegExp(`Postgres ${other} is not installed, so computes .* run Postgres ${version}`));
+  const { body: data } = await server.sim("GET", `/branches/${branch.branchId}/data`);
+  expect(data).toMatchObject({ engine: `postgres ${version}` });
   const { body } = await server.sim("GET", "/metrics");
   expect(body).toMatch(/standin_postgres_engine_starts_total 1\n/);
   expect(body).toMatch(/standin_postgres_engine_start_seconds_total (0\.\d+|[1-9])/);

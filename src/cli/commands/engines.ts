@@ -3,11 +3,12 @@ import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { messageOf } from "../../kernel/message-of.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { dataOption, jsonOption } from "../terminal/options.ts";
+import { dataOption, envOption, jsonOption } from "../terminal/options.ts";
 import { print, printResult } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type EngineOptions = { readonly data: string; readonly json?: boolean };
+type RemoveOptions = EngineOptions & { readonly volumes?: string; readonly force?: boolean };
 
 /** The versions of Postgres that a server of a data directory can run. */
 export function enginesCommand(): Command {
@@ -83,16 +84,46 @@ function addRemove(engines: Command): void {
     .argument("<major>", "major version of Postgres, such as 16", parseMajor)
     .description("remove a version that standin engines install has installed")
     .addOption(dataOption())
+    .addOption(envOption("--volumes <dir>", "directory of the branches' data (default: <data>/volumes)"))
+    .option("--force", "remove it although data of branches needs it")
     .addHelpText(
       "after",
-      "\nData of this version stays, and needs it again.\n\nExamples:\n  $ standin engines remove 16",
+      `
+Data of this version can be opened only after it is installed again, so a
+version that data of branches needs is not removed without --force.
+
+Examples:
+  $ standin engines remove 16
+  $ standin engines remove 16 --force`,
     )
-    .action(async (major: number, options: EngineOptions) => {
-      const { removeEngine } = await import("../../postgres/engine/installed-engines.ts");
-      if (!removeEngine(await directoryOf(options), major))
+    .action(async (major: number, options: RemoveOptions) => {
+      const { installedEngines, removeEngine } = await import("../../postgres/engine/installed-engines.ts");
+      const directory = await directoryOf(options);
+      const needing = await countNeeding(major, options);
+      if (needing > 0 && installedEngines(directory).some(({ version }) => version === major)) {
+        const subject =
+          needing === 1 ? "the data of 1 branch needs" : `the data of ${needing} branches needs`;
+        if (options.force !== true)
+          throw new CliError(`${subject} Postgres ${major}; delete the branches, or repeat with --force`);
+        process.stderr.write(
+          `standin: ${subject} Postgres ${major}: run "standin engines install ${major}" to open it\n`,
+        );
+      }
+      if (!removeEngine(directory, major))
         throw new CliError(`Postgres ${major} was not installed by standin engines install`);
       print(`removed Postgres ${major}\n`);
     });
+}
+
+/** How many volumes cannot be opened any more without the version that is in the data directory. */
+async function countNeeding(major: number, { data, volumes }: RemoveOptions): Promise<number> {
+  const { findInstallations } = await import("../../postgres/engine/installation.ts");
+  const { engineUser } = await import("../../postgres/engine/os-user.ts");
+  const { Volumes } = await import("../../postgres/volumes/volumes.ts");
+  const { countVolumesOf } = await import("../../postgres/data/volume-versions.ts");
+  const others = await findInstallations(undefined, engineUser()).catch(() => []);
+  if (others.some(({ version }) => version === major)) return 0;
+  return countVolumesOf(new Volumes(volumes ?? join(data, "volumes"), data), major);
 }
 
 /** As root, lets the user that Postgres runs as pass through, as a server does. What is in the directory stays private. */

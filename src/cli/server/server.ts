@@ -98,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (postgres !== undefined) scheduleVolumeRemovals(postgres.port);
     printReadyLine(opened, clock, origin, postgres?.url, options);
     log.info(`serving world ${opened.world.name}`);
-    void postgres?.port.checkInstallation();
+    void postgres?.port.reportInstallations();
   } catch (error) {
     listening?.server.close();
     await postgres?.port.close();

@@ -62,27 +62,6 @@ export async function findInstallations(
   return [...found.values()].sort((one, other) => one.version - other.version);
 }
 
-/**
- * Throws `EngineError` if `findInstallations` would, but runs no program where those of a Postgres are in one
- * of the known directories: a server checks at its start, and each program costs it 10 ms.
- */
-export async function checkInstallations(
-  engineBin: string | undefined,
-  user: OsUser | undefined,
-  engines?: string,
-): Promise<void> {
-  if (engineBin === undefined) {
-    const { binDirectory } = packagedDirectory();
-    const known = [
-      ...(binDirectory === undefined ? [] : [binDirectory]),
-      ...installedIn(engines),
-      ...versionedDirectories(),
-    ];
-    if (known.some((directory) => existsSync(join(directory, "initdb")))) return;
-  }
-  await findInstallations(engineBin, user, engines);
-}
-
 function installedIn(engines: string | undefined): readonly string[] {
   return engines === undefined ? [] : installedEngines(engines).map(({ binDirectory }) => binDirectory);
 }

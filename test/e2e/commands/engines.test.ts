@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findInstallations } from "../../../src/postgres/engine/installation.ts";
 import { packageName } from "../../../src/postgres/engine/installed-engines.ts";
 import { engineUser } from "../../../src/postgres/engine/os-user.ts";
+import { Volumes } from "../../../src/postgres/volumes/volumes.ts";
 import { runStandin } from "../../support/process/in-process-command.ts";
 import { testDirectory } from "../../support/server/running-server.ts";
 
@@ -43,6 +44,40 @@ test.skipIf(system === undefined)(
     );
   },
 );
+
+test("standin engines remove keeps a version that data of branches needs, unless it is forced", async () => {
+  const data = testDirectory();
+  const bin = join(data, "engines/99/node_modules", packageName(), "native/bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "initdb"), "");
+  const { id } = await createVolume(data, "99");
+  await createVolume(data, "98");
+  const remove = ["engines", "remove", "99", "--data", data];
+  expect(await runStandin(remove)).toMatchObject({
+    code: 1,
+    stderr: "standin: the data of 1 branch needs Postgres 99; delete the branches, or repeat with --force\n",
+  });
+  expect(existsSync(bin)).toBe(true);
+  expect(await runStandin([...remove, "--force"])).toMatchObject({
+    code: 0,
+    stdout: "removed Postgres 99\n",
+    stderr: 'standin: the data of 1 branch needs Postgres 99: run "standin engines install 99" to open it\n',
+  });
+  expect(existsSync(bin)).toBe(false);
+  expect(existsSync(join(data, "volumes", id))).toBe(true);
+});
+
+/** Data of a branch, as a server leaves it. */
+async function createVolume(data: string, version: string) {
+  const volumes = new Volumes(join(data, "volumes"), data);
+  const { volume, release } = await volumes.create("history", `br-${version}`, async ({ dataDirectory }) => {
+    mkdirSync(dataDirectory);
+    writeFileSync(join(dataDirectory, "PG_VERSION"), `${version}\n`);
+    return { bases: [] };
+  });
+  release();
+  return volume;
+}
 
 test.each(["", "0", "16.2", "sixteen"])("standin engines install rejects the version %j", async (major) => {
   const { code, stderr } = await runStandin(["engines", "install", major, "--data", testDirectory()]);
