@@ -54,6 +54,7 @@ export type AppOptions = {
   readonly dataProblem?: ApiOptions["dataProblem"];
   readonly dataUsage?: ControlOptions["dataUsage"];
   readonly describeBranchData?: ControlOptions["describeBranchData"];
+  readonly findDataVersion?: ControlOptions["findDataVersion"];
   readonly findWritten?: FindWritten | undefined;
   readonly readSchema?: ReadSchema | undefined;
   readonly runStatement?: ControlOptions["runStatement"];
@@ -184,6 +185,7 @@ function controlOptions(
     postgresFigures: options.postgresFigures,
     dataUsage: options.dataUsage,
     describeBranchData: options.describeBranchData,
+    findDataVersion: options.findDataVersion,
     runStatement: options.runStatement,
     recordScenario: options.recordScenario,
     run: options.run,

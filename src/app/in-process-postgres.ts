@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { RunStatement } from "../control-api/http/sql-fields.ts";
 import { messageOf } from "../kernel/message-of.ts";
-import type { DescribeBranchData, FindWritten } from "../platform/model/data-description.ts";
+import type { DescribeBranchData, FindDataVersion, FindWritten } from "../platform/model/data-description.ts";
 import type { ReadSchema } from "../platform/model/database-schema.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
@@ -28,6 +28,7 @@ export type InProcessPostgres = {
   readonly runSql: RunSql;
   readonly runStatement: RunStatement;
   readonly describeBranchData: DescribeBranchData;
+  readonly findDataVersion: FindDataVersion;
   readonly findWritten: FindWritten;
   readonly readSchema: ReadSchema;
   /** Serves a connection that is within a WebSocket. */
@@ -96,6 +97,7 @@ export async function openInProcessPostgres(
     runSql: (request) => port.sql(request),
     runStatement: (world, statement, signal) => port.execute(world.name, statement, signal),
     describeBranchData: (row) => port.describeData(row),
+    findDataVersion: port.findDataVersion,
     findWritten: port.findWritten,
     readSchema: port.readSchema,
     acceptStream: (stream, origin) => port.accept(stream, origin),

@@ -143,6 +143,7 @@ class InProcessTarget implements ServedTarget {
       worlds,
       runStatement: this.#postgres?.runStatement,
       describeBranchData: this.#postgres?.describeBranchData,
+      findDataVersion: this.#postgres?.findDataVersion,
       version: "scenario",
       rateLimit: false,
       hosts: [new URL(ORIGIN).hostname],

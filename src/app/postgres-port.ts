@@ -4,13 +4,14 @@ import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BranchData } from "../platform/model/branch-data.ts";
-import type { DataDescription, FindWritten } from "../platform/model/data-description.ts";
+import type { DataDescription, FindDataVersion, FindWritten } from "../platform/model/data-description.ts";
 import type { ReadSchema } from "../platform/model/database-schema.ts";
 import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
 import { DataLimit, type DataUsage } from "../postgres/data/data-limit.ts";
 import { findWritten } from "../postgres/data/find-written.ts";
 import { RemovalSchedule } from "../postgres/data/removal-schedule.ts";
 import type { DatabaseSeed } from "../postgres/data/seed-data.ts";
+import { versionOfData } from "../postgres/data/volume-versions.ts";
 import type { Gateway, GatewayFigures } from "../postgres/gateway.ts";
 import { plainAddress } from "../postgres/login/network-rules.ts";
 import type {
@@ -112,6 +113,8 @@ export class PostgresPort {
 
   /** Why no data may be added to this server; `undefined` if it may. */
   readonly dataProblem = (): string | undefined => this.#limit.problem;
+
+  readonly findDataVersion: FindDataVersion = (row) => versionOfData(this.#volumes, row);
 
   readonly findWritten: FindWritten = (row, lsn, now) => findWritten(this.#volumes, row, lsn, now);
 

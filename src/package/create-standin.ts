@@ -94,6 +94,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       dataUsage: postgres?.dataUsage,
       dataProblem: postgres?.dataProblem,
       describeBranchData: postgres?.describeBranchData,
+      findDataVersion: postgres?.findDataVersion,
       findWritten: postgres?.findWritten,
       readSchema: postgres?.readSchema,
       onBug: (error) => bugs.push(error),

@@ -9,6 +9,7 @@ import {
   stateOf,
   withoutVerification,
 } from "../support/postgres/postgres.ts";
+import { runStandin } from "../support/process/in-process-command.ts";
 
 test("with --engine none, clients are rejected and start no compute", async () => {
   const server = await startPostgresServer(["--engine", "none", "--operations", "immediate"]);
@@ -54,6 +55,13 @@ test("a version that is not installed is replaced with a warning; starts are mea
     .toMatch(new RegExp(`Postgres ${other} is not installed, so computes .* run Postgres ${version}`));
   const { body: data } = await server.sim("GET", `/branches/${branch.branchId}/data`);
   expect(data).toMatchObject({ engine: `postgres ${version}` });
+  const versions = { pg_version: other, running_pg_version: version };
+  expect((await server.sim("GET", "/endpoints")).body.endpoints).toMatchObject([versions]);
+  expect((await server.sim("GET", `/endpoints/${branch.endpointId}/stats`)).body).toMatchObject(versions);
+  const status = await runStandin(["status", "--data", server.data]);
+  expect(status.stdout).toContain(
+    `\n${branch.endpointId}: Postgres ${other} was not installed, so it runs ${version}\n`,
+  );
   const { body } = await server.sim("GET", "/metrics");
   expect(body).toMatch(/standin_postgres_engine_starts_total 1\n/);
   expect(body).toMatch(/standin_postgres_engine_start_seconds_total (0\.\d+|[1-9])/);

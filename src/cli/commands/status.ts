@@ -72,7 +72,18 @@ function describeStatus({ now, endpoints, data }: Status): string {
     rows.length === 0
       ? "no computes; create a project to get one"
       : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
-  return `${now}\n${table}${data.volumes === 0 ? "" : `\n${describeData(data)}`}`;
+  return `${now}\n${table}${describeReplacements(endpoints)}${data.volumes === 0 ? "" : `\n${describeData(data)}`}`;
+}
+
+/** A line for each compute that runs another version of Postgres than that of its project. */
+function describeReplacements(endpoints: Status["endpoints"]): string {
+  return endpoints
+    .filter(({ pg_version, running_pg_version: running }) => running !== null && running !== pg_version)
+    .map(
+      ({ endpoint_id, pg_version, running_pg_version }) =>
+        `\n${endpoint_id}: Postgres ${pg_version} was not installed, so it runs ${running_pg_version}`,
+    )
+    .join("");
 }
 
 function describeData({ volumes, size_bytes, waiting_bytes, limit_bytes }: Status["data"]): string {

@@ -169,6 +169,7 @@ function createServedApp(
     dataUsage: postgres === undefined ? undefined : () => postgres.port.dataUsage(),
     dataProblem: postgres?.port.dataProblem,
     describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
+    findDataVersion: postgres?.port.findDataVersion,
     findWritten: postgres?.port.findWritten,
     readSchema: postgres?.port.readSchema,
     runStatement:

@@ -78,6 +78,8 @@ export const endpoint = z.looseObject({
   branch_name: z.string().optional(),
   host: z.string().optional(),
   pooler_host: z.string().optional(),
+  pg_version: z.int().optional(),
+  running_pg_version: z.int().nullable(),
   status: z.enum(["Active", "Idle"]),
   current_state: z.enum(["init", "active", "idle"]),
   pending_state: z.enum(["active", "idle"]).nullable(),

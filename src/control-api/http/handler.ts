@@ -10,7 +10,7 @@ import {
   respondWithError,
   type WorldResolver,
 } from "../../http/request.ts";
-import type { DescribeBranchData } from "../../platform/model/data-description.ts";
+import type { DescribeBranchData, FindDataVersion } from "../../platform/model/data-description.ts";
 import type { MoveDestination } from "../../worlds/moves/world-move.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
@@ -54,6 +54,8 @@ export type ControlOptions = {
   readonly dataUsage?: (() => DataUsage) | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly describeBranchData?: DescribeBranchData | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly findDataVersion?: FindDataVersion | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly runStatement?: RunStatement | undefined;
   readonly onBug: (error: unknown) => void;

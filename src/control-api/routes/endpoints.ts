@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import type { Compute } from "../../platform/model/compute.ts";
+import type { FindDataVersion } from "../../platform/model/data-description.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
 import { computeHost, hostInWorld, poolerHost } from "../../platform/rules/compute/host-name.ts";
 import { isComputeVisible } from "../../platform/world/lookup.ts";
@@ -28,26 +29,30 @@ export function endpointRoutes(): readonly ControlApiRoute[] {
   return [listEndpoints, getEndpointStats];
 }
 
-const listEndpoints = route("GET /endpoints", { query: endpointsQuery }, ({ world, query }, context) =>
-  runTransaction(world, (transaction) => ({
-    now: formatInstant(transaction.now),
-    endpoints: computesOf(transaction.world, query.endpoint_id)
-      .filter((compute) => isComputeVisible(transaction.world, compute))
-      .map((compute) => ({
-        ...computeStats(transaction.world, compute, transaction.now),
-        status: consoleStatus(compute),
-        ...hostsOf(transaction.world, compute, context.req.param("world")),
-      })),
-  })),
+const listEndpoints = route(
+  "GET /endpoints",
+  { query: endpointsQuery },
+  ({ world, query, server }, context) =>
+    runTransaction(world, (transaction) => ({
+      now: formatInstant(transaction.now),
+      endpoints: computesOf(transaction.world, query.endpoint_id)
+        .filter((compute) => isComputeVisible(transaction.world, compute))
+        .map((compute) => ({
+          ...computeStats(transaction.world, compute, transaction.now),
+          ...versionsOf(transaction.world, compute, server.findDataVersion),
+          status: consoleStatus(compute),
+          ...hostsOf(transaction.world, compute, context.req.param("world")),
+        })),
+    })),
 );
 
-const getEndpointStats = route("GET /endpoints/:endpoint_id/stats", {}, ({ world, params }) =>
+const getEndpointStats = route("GET /endpoints/:endpoint_id/stats", {}, ({ world, params, server }) =>
   runTransaction(world, (transaction) => {
-    return computeStats(
-      transaction.world,
-      unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? "")),
-      transaction.now,
-    );
+    const compute = unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? ""));
+    return {
+      ...computeStats(transaction.world, compute, transaction.now),
+      ...versionsOf(transaction.world, compute, server.findDataVersion),
+    };
   }),
 );
 
@@ -57,6 +62,15 @@ function hostsOf(world: World, compute: Compute, namedWorld: string | undefined)
     namedWorld === undefined ? name : hostInWorld(name, namedWorld),
   );
   return { host, pooler_host: pooler };
+}
+
+/** The version of the project, and that of the Postgres that runs: another one may have replaced it. */
+function versionsOf(world: World, compute: Compute, find: FindDataVersion | undefined) {
+  const row = world.branchData.get(compute.branchId);
+  return {
+    pg_version: world.projects.get(compute.projectId)?.pgVersion,
+    running_pg_version: (row && find?.(row)) ?? null,
+  };
 }
 
 /** All computes, or those with these ids that exist. */

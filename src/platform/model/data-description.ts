@@ -23,5 +23,8 @@ export type DataDescription = {
  */
 export type FindWritten = (row: BranchData, lsn: string, now: SimTime) => SimTime | undefined;
 
+/** The major version of Postgres that runs for the data of a branch; `undefined` if nothing is stored. */
+export type FindDataVersion = (row: BranchData) => number | undefined;
+
 /** `undefined` if nothing is stored. */
 export type DescribeBranchData = (row: BranchData) => Promise<DataDescription | undefined>;

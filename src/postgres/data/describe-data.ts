@@ -1,18 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BranchData } from "../../platform/model/branch-data.ts";
 import type { DataDescription } from "../../platform/model/data-description.ts";
 import { sizeOnDisk } from "../volumes/volume-size.ts";
 import type { Volumes } from "../volumes/volumes.ts";
+import { clusterOf } from "./volume-versions.ts";
 
 /** `undefined` if there is no data. Throws `MissingVolume` if it was deleted. */
 export async function describeData(volumes: Volumes, row: BranchData): Promise<DataDescription | undefined> {
   const { volumeId, at, lsn, writes, since } = row;
   if (volumeId === undefined) return undefined;
   const volume = volumes.volume(volumeId);
-  const [base] = volume.bases;
-  const cluster = existsSync(volume.dataDirectory) ? volume.dataDirectory : (base?.path ?? "");
-  const pgVersion = Number(readFileSync(join(cluster, "PG_VERSION"), "utf8"));
+  const pgVersion = Number(readFileSync(join(clusterOf(volume), "PG_VERSION"), "utf8"));
   if (writes !== true) {
     const mark = volume.marks.find(at);
     const isExact = lsn !== undefined || mark?.at === at;
