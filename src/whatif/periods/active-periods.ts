@@ -165,7 +165,8 @@ function* inPlausibleOrder(operations: readonly ComputeOperation[]): Generator<C
 
 /**
  * The delay in force at an instant. A reading of the account holds for the time before and after it until the settings of
- * the compute were changed, which an `apply_config` shows, or until another reading differs.
+ * the compute were changed, or until another reading differs. A: each change of the delay is recorded as `apply_config`, so
+ * readings on both sides of one bracket the change.
  */
 class DelayLookup {
   readonly #seen: readonly SeenDelay[];
@@ -178,18 +179,15 @@ class DelayLookup {
 
   /** Both inclusive. Undefined if no reading holds for all of that time. */
   between(from: SimTime, to: SimTime): SuspendDelay | undefined {
-    const before = this.#seen.findLast(({ at }) => at <= from);
-    const after = this.#seen.find(({ at }) => at >= to);
-    // What lies between two equal readings has that delay, unless it was changed twice.
-    if (before !== undefined && after !== undefined && before.delay !== after.delay) return undefined;
-    const within = this.#seen.filter(({ at }) => at > from && at < to);
-    const readings = [before, ...within, after].filter((reading) => reading !== undefined);
-    const [nearest] = readings;
-    if (nearest === undefined || readings.some(({ delay }) => delay !== nearest.delay)) return undefined;
-    const [first, last] = [
-      Math.min(from, ...readings.map(({ at }) => at)),
-      Math.max(Math.min(to, readings.at(-1)?.at ?? to), ...readings.map(({ at }) => at)),
-    ];
-    return this.#changes.some((at) => at >= first && at <= last) ? undefined : nearest.delay;
+    if (this.#changes.some((at) => at >= from && at <= to)) return undefined;
+    const changedBefore = this.#changes.findLast((at) => at < from) ?? Number.NEGATIVE_INFINITY;
+    const changedAfter = this.#changes.find((at) => at > to) ?? Number.POSITIVE_INFINITY;
+    // A reading in the second of a change may have seen either delay.
+    const readings = this.#seen.filter(({ at }) => at > changedBefore && at < changedAfter);
+    const before = readings.findLast(({ at }) => at <= from);
+    const after = readings.find(({ at }) => at >= to);
+    const within = readings.filter(({ at }) => at > from && at < to);
+    const [nearest, ...others] = [before, ...within, after].filter((reading) => reading !== undefined);
+    return others.every(({ delay }) => delay === nearest?.delay) ? nearest?.delay : undefined;
   }
 }

@@ -31,6 +31,8 @@ export async function answerCurveFromAccount(
   if (costs.dollars !== undefined)
     throw new CliError("--cold-start-worth: give seconds of active time for the file of an account", true);
   const { fleet } = openAccount(path, profile.suspendTimeout.defaultS);
+  if (fleet.endAt <= fleet.startAt)
+    throw new CliError(`${path}: has no time after a start of a compute; run standin account pull later`);
   const { pricePerCuHour, coldStartS } = costs;
   const delays = options.delay === undefined ? [] : [options.delay];
   const summary = accountCurve(fleet, { pricePerCuHour, coldStartS, settable, delays });
