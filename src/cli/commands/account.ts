@@ -134,7 +134,7 @@ function showCommand(): Command {
     .addHelpText(
       "after",
       `
-Example:
+Examples:
   $ standin account show shop.standin-account`,
     )
     .action((file: string, { json }: { json?: boolean }) => show(file, json === true));

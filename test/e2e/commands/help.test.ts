@@ -27,6 +27,7 @@ const COMMANDS = [
     "mirror",
     "engines",
     "hosts",
+    "account",
   ],
   ...[
     "snapshots",
@@ -52,6 +53,7 @@ const BELOW = {
   hosts: ["install", "print", "check", "remove"],
   faults: ["set", "list", "clear"],
   report: ["merge"],
+  account: ["pull", "show"],
   whatif: [
     "curve",
     "apply",

@@ -1,0 +1,241 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import type { AccountCurve } from "../../../src/whatif/periods/account-curve.ts";
+import type { DelayFigures, LatencyFigures } from "../../../src/whatif/questions/curve/curve-summary.ts";
+import {
+  accountFileName,
+  operationIdsIn,
+  operationIdsOf,
+  pull,
+  startAccount,
+  useComputes,
+} from "../../support/account/account-server.ts";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { spawnStandin } from "../../support/process/process.ts";
+import { startRewritingProxy } from "../../support/server/rewriting-proxy.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
+import { runWhatif } from "../../support/whatif/whatif-command.ts";
+
+/** Pages of five operations, so that a project has several. */
+const shortPages = (path: string) => path.replace("limit=1000", "limit=5");
+/** The proxy has no Date of the account's clock. */
+const DATE = { Date: "Tue, 06 Jan 2026 00:00:00 GMT" };
+/** Calls for the account itself: projects, organizations, hourly and daily consumption. */
+const CALLS_OF_ACCOUNT = 6;
+
+test("a pull reads every operation of a compute, and a second one only what is new", async () => {
+  const server = await startAccount(["shop", "blog"]);
+  const out = accountFileName();
+  const first = await pull(server.ready.api_url, server.key, out, "--json");
+  expect({ code: first.code, stderr: first.stderr }).toEqual({
+    code: 0,
+    stderr: "reading 2 projects with at least 6 calls\n",
+  });
+  expect(operationIdsIn(out)).toEqual(await operationIdsOf(server));
+  expect(operationIdsIn(out).length).toBeGreaterThan(20);
+
+  const second = JSON.parse((await pull(server.ready.api_url, server.key, out, "--json")).stdout);
+  expect(second.operations).toBe(0);
+  expect(second.calls).toBeLessThanOrEqual(2 * server.projects.length + CALLS_OF_ACCOUNT);
+
+  await useComputes(server);
+  const third = JSON.parse((await pull(server.ready.api_url, server.key, out, "--json")).stdout);
+  expect(third.operations).toBeGreaterThan(10);
+  expect(operationIdsIn(out)).toEqual(await operationIdsOf(server));
+});
+
+test("a pull that is killed between two pages is continued by the next one", async () => {
+  const server = await startAccount(["shop"]);
+  const out = accountFileName();
+  let pages = 0;
+  const proxy = await startRewritingProxy(
+    server.ready.api_url,
+    (intercepted) => {
+      intercepted.headers = DATE;
+      if (!intercepted.path.includes("/operations?")) return;
+      pages += 1;
+      intercepted.isHeld = pages === 3;
+    },
+    shortPages,
+  );
+  const args = ["account", "pull", "--from", proxy.url, "--out", out];
+  const killed = spawnStandin(args, { STANDIN_FROM_KEY: server.key });
+  await expect.poll(() => pages, { timeout: 20_000 }).toBe(3);
+  await killed.kill("SIGKILL");
+
+  const before = operationIdsIn(out);
+  expect(before.length).toBeGreaterThan(0);
+  expect(before.length).toBeLessThan((await operationIdsOf(server)).length);
+  expect((await runStandin(["account", "show", out])).stdout).toContain("1 project not read to the end");
+
+  expect((await pull(proxy.url, server.key, out)).code).toBe(0);
+  expect(operationIdsIn(out)).toEqual(await operationIdsOf(server));
+  expect((await runStandin(["account", "show", out])).stdout).not.toContain("not read to the end");
+});
+
+test("what was read stays in the file if the key is revoked half-way", async () => {
+  const server = await startAccount(["shop"]);
+  const out = accountFileName();
+  let pages = 0;
+  const proxy = await startRewritingProxy(
+    server.ready.api_url,
+    (intercepted) => {
+      intercepted.headers = DATE;
+      if (intercepted.path.includes("/operations?")) pages += 1;
+      if (pages < 3) return;
+      intercepted.status = 401;
+      intercepted.body = { code: "", message: `authentication failed for ${server.key}` };
+    },
+    shortPages,
+  );
+  const { code, stdout, stderr } = await pull(proxy.url, server.key, out);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/\/operations\?limit=1000&cursor=\S+: 401 authentication failed for …\n$/);
+  expect(operationIdsIn(out).length).toBeGreaterThan(0);
+});
+
+test("a project that is deleted between two pages keeps what was read, and the others are read", async () => {
+  const server = await startAccount(["shop", "blog"]);
+  const out = accountFileName();
+  const [deleted = "", other = ""] = server.projects;
+  let pages = 0;
+  const proxy = await startRewritingProxy(
+    server.ready.api_url,
+    (intercepted) => {
+      intercepted.headers = DATE;
+      if (!intercepted.path.startsWith(`/projects/${deleted}/operations`)) return;
+      pages += 1;
+      if (pages < 3) return;
+      intercepted.status = 404;
+      intercepted.body = { code: "", message: "project not found" };
+    },
+    shortPages,
+  );
+  expect(await pull(proxy.url, server.key, out)).toMatchObject({ code: 0 });
+  const ids = operationIdsIn(out);
+  expect(ids).toEqual(expect.arrayContaining(await operationIdsOf({ ...server, projects: [other] })));
+  expect(ids.length).toBeLessThan((await operationIdsOf(server)).length);
+  expect((await runStandin(["account", "show", out])).stdout).not.toContain("not read to the end");
+});
+
+test("an answer that breaks the schema names the call, and keeps what was read", async () => {
+  const server = await startAccount(["shop"]);
+  const out = accountFileName();
+  const proxy = await startRewritingProxy(
+    server.ready.api_url,
+    (intercepted) => {
+      intercepted.headers = DATE;
+      if (/\/operations\?.*&cursor=/.test(intercepted.path)) delete intercepted.body.operations[0].action;
+    },
+    shortPages,
+  );
+  const { code, stderr } = await pull(proxy.url, server.key, out);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/\/operations\?limit=1000&cursor=.*action/);
+  expect(operationIdsIn(out)).toHaveLength(5);
+});
+
+test("--since leaves out older operations, and a later pull cannot begin earlier", async () => {
+  const server = await startAccount(["shop"]);
+  const out = accountFileName();
+  const since = ["--since", "2026-01-05T02:00:00Z"];
+  expect((await pull(server.ready.api_url, server.key, out, ...since)).code).toBe(0);
+  const all = await operationIdsOf(server);
+  expect(operationIdsIn(out).length).toBeGreaterThan(0);
+  expect(operationIdsIn(out).length).toBeLessThan(all.length);
+  expect(await pull(server.ready.api_url, server.key, out)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--since: the file begins at 2026-01-05T02:00:00.000Z"),
+  });
+});
+
+test("the file holds no key, email, password or connection string, and no names with --redact-names", async () => {
+  const server = await startAccount(["quincunx-shop", "quincunx-blog"]);
+  const { body } = await server.api("GET", "/users/me");
+  const uri = await server.api(
+    "GET",
+    `/projects/${server.projects[0]}/connection_uri?database_name=neondb&role_name=neondb_owner`,
+  );
+  const password = new URL(uri.body.uri).password;
+  const named = accountFileName();
+  const redacted = accountFileName();
+  await pull(server.ready.api_url, server.key, named);
+  await pull(server.ready.api_url, server.key, redacted, "--redact-names");
+  // A second pull gives the same names again.
+  await pull(server.ready.api_url, server.key, redacted, "--redact-names");
+  const [bytesNamed, bytesRedacted] = [named, redacted].map(bytesBeside) as [string, string];
+  for (const secret of [server.key, password, body.email, "postgres://", "postgresql://"]) {
+    expect(secret.length).toBeGreaterThan(5);
+    expect(bytesNamed).not.toContain(secret);
+    expect(bytesRedacted).not.toContain(secret);
+  }
+  expect(bytesNamed).toContain("quincunx-shop");
+  expect(bytesRedacted).not.toContain("quincunx");
+  expect(bytesRedacted).toContain("project-2");
+});
+
+test("a file of another kind is rejected", async () => {
+  const other = join(testDirectory(), "other.standin-account");
+  writeFileSync(other, "at,endpoint\n".repeat(100));
+  expect(await runStandin(["account", "show", other])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("other.standin-account: not a file of standin account pull"),
+  });
+  expect(await runStandin(["whatif", "curve", `${other}.missing.standin-account`])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("there is no such file"),
+  });
+});
+
+test.each(["compare", "capacity", "starts", "attribute"])(
+  "whatif %s says why it cannot use the file of an account",
+  async (name) => {
+    const { code, stdout, stderr } = await runStandin(["whatif", name, "shop.standin-account"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`shop.standin-account: ${name} needs requests`);
+  },
+);
+
+test("delays at or above the one in force cost what the journal of the account says", async () => {
+  const server = await startAccount(["shop", "blog"]);
+  const out = accountFileName();
+  await pull(server.ready.api_url, server.key, out);
+  const { account, delays } = (await runWhatif(["curve", out])) as unknown as AccountCurve;
+  const exact = delays.filter(({ is_exact, delay_s }) => is_exact && typeof delay_s === "number");
+  expect(exact.map(({ delay_s }) => delay_s)).toEqual([
+    300, 600, 900, 1800, 3600, 14400, 43200, 86400, 604800,
+  ]);
+  for (const { delay_s, cold_starts_per_day, active_h_per_day } of exact) {
+    const truth = (await runWhatif([
+      "curve",
+      "--data",
+      server.data,
+      "--delay",
+      `${delay_s}`,
+    ])) as unknown as DelayFigures & { with_latency: LatencyFigures };
+    const { cold_starts, active_s } = truth.with_latency;
+    expect(cold_starts).toBeGreaterThanOrEqual(Math.floor(cold_starts_per_day.least * account.days + 1e-6));
+    expect(cold_starts).toBeLessThanOrEqual(cold_starts_per_day.most * account.days + 1e-6);
+    const [least, most] = [active_h_per_day.least, active_h_per_day.most].map(
+      (h) => h * 3600 * account.days,
+    ) as [number, number];
+    expect({
+      delay_s,
+      below: active_s < least - 1e-6,
+      above: active_s > most + 1e-6,
+      least,
+      most,
+      active_s,
+    }).toMatchObject({ below: false, above: false });
+    // A second for each instant of an operation.
+    expect(most - least).toBeLessThan(3 * account.operations);
+  }
+});
+
+/** The bytes of the file and of those that SQLite keeps beside it. */
+function bytesBeside(file: string): string {
+  return readdirSync(dirname(file))
+    .map((name) => readFileSync(join(dirname(file), name), "latin1"))
+    .join("\n");
+}
