@@ -17,9 +17,9 @@ const APPLICATION_ID = 0x53_54_44_41;
 const TABLES = `
   CREATE TABLE pulls (number INTEGER PRIMARY KEY, api TEXT NOT NULL, at INTEGER NOT NULL, since INTEGER);
   CREATE TABLE projects (id TEXT PRIMARY KEY, name TEXT NOT NULL, organization TEXT, subscription TEXT,
-    created_at INTEGER NOT NULL, gone_at INTEGER);
+    created_at INTEGER NOT NULL, deleted_at INTEGER);
   CREATE TABLE endpoints (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL, branch TEXT NOT NULL,
-    type TEXT NOT NULL, created_at INTEGER NOT NULL, gone_at INTEGER);
+    type TEXT NOT NULL, created_at INTEGER NOT NULL, deleted_at INTEGER);
   CREATE TABLE settings (endpoint INTEGER NOT NULL, first_seen_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL,
     suspend_timeout_seconds INTEGER NOT NULL, min_cu REAL NOT NULL, max_cu REAL NOT NULL, disabled INTEGER NOT NULL,
     PRIMARY KEY (endpoint, first_seen_at)) WITHOUT ROWID;
@@ -40,7 +40,7 @@ export type EndpointRow = {
   readonly branch: string;
   readonly type: string;
   readonly created_at: SimTime;
-  readonly gone_at: SimTime | null;
+  readonly deleted_at: SimTime | null;
 };
 
 export type SettingsRow = {

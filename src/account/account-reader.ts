@@ -11,7 +11,7 @@ type OperationRow = readonly [
   durationMs: number,
 ];
 
-export type ReadOperation = {
+type ReadOperation = {
   readonly createdAt: SimTime;
   readonly action: string;
   readonly status: string;

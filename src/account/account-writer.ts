@@ -24,12 +24,12 @@ export class AccountWriter {
     this.#database.prepare("INSERT INTO pulls (api, at, since) VALUES (?, ?, ?)").run(api, at, since ?? null);
   }
 
-  /** `isComplete`: whether these are all, so that others are gone. */
+  /** `isComplete`: whether these are all, so that others are deleted. */
   addProjects(projects: readonly ProjectAnswer[], at: SimTime, isComplete: boolean): void {
     const known = this.#database.prepare("SELECT count(*) FROM projects").pluck();
     const insert = this.#database.prepare(
       `INSERT INTO projects (id, name, organization, created_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET name = CASE WHEN ? THEN name ELSE excluded.name END, gone_at = NULL`,
+       ON CONFLICT (id) DO UPDATE SET name = CASE WHEN ? THEN name ELSE excluded.name END, deleted_at = NULL`,
     );
     this.#database.transaction(() => {
       for (const { id, name, org_id, created_at } of projects) {
@@ -38,15 +38,18 @@ export class AccountWriter {
       }
       if (!isComplete) return;
       const here = new Set(projects.map(({ id }) => id));
-      for (const id of this.#database.prepare("SELECT id FROM projects WHERE gone_at IS NULL").pluck().all())
-        if (!here.has(id as string)) this.projectGone(id as string, at);
+      for (const id of this.#database
+        .prepare("SELECT id FROM projects WHERE deleted_at IS NULL")
+        .pluck()
+        .all())
+        if (!here.has(id as string)) this.markProjectDeleted(id as string, at);
     })();
   }
 
-  projectGone(project: string, at: SimTime): void {
-    this.#database.prepare("UPDATE projects SET gone_at = ? WHERE id = ?").run(at, project);
+  markProjectDeleted(project: string, at: SimTime): void {
+    this.#database.prepare("UPDATE projects SET deleted_at = ? WHERE id = ?").run(at, project);
     this.#database
-      .prepare("UPDATE endpoints SET gone_at = ? WHERE project = ? AND gone_at IS NULL")
+      .prepare("UPDATE endpoints SET deleted_at = ? WHERE project = ? AND deleted_at IS NULL")
       .run(at, project);
     this.#database.prepare("DELETE FROM unread WHERE project = ?").run(project);
   }
@@ -55,7 +58,7 @@ export class AccountWriter {
   addEndpoints(project: string, endpoints: readonly EndpointAnswer[], at: SimTime): void {
     const insert = this.#database.prepare(
       `INSERT INTO endpoints (id, project, branch, type, created_at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET branch = excluded.branch, created_at = excluded.created_at, gone_at = NULL`,
+       ON CONFLICT (id) DO UPDATE SET branch = excluded.branch, created_at = excluded.created_at, deleted_at = NULL`,
     );
     this.#database.transaction(() => {
       for (const endpoint of endpoints) {
@@ -64,11 +67,11 @@ export class AccountWriter {
       }
       const here = new Set(endpoints.map(({ id }) => id));
       const present = this.#database
-        .prepare("SELECT id FROM endpoints WHERE project = ? AND gone_at IS NULL")
+        .prepare("SELECT id FROM endpoints WHERE project = ? AND deleted_at IS NULL")
         .pluck()
         .all(project);
-      const gone = this.#database.prepare("UPDATE endpoints SET gone_at = ? WHERE id = ?");
-      for (const id of present) if (!here.has(id as string)) gone.run(at, id);
+      const markDeleted = this.#database.prepare("UPDATE endpoints SET deleted_at = ? WHERE id = ?");
+      for (const id of present) if (!here.has(id as string)) markDeleted.run(at, id);
     })();
   }
 
@@ -169,7 +172,7 @@ export class AccountWriter {
     if (known !== undefined) return known as number;
     this.#database
       .prepare(
-        `INSERT INTO endpoints (id, project, branch, type, created_at, gone_at) VALUES (?, ?, '', 'unknown', ?, ?)`,
+        `INSERT INTO endpoints (id, project, branch, type, created_at, deleted_at) VALUES (?, ?, '', 'unknown', ?, ?)`,
       )
       .run(id, project, at, at);
     return this.#numberOf(id);

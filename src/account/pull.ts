@@ -19,7 +19,7 @@ const OPERATIONS_PER_PAGE = 1_000;
 /** D: the most projects in one answer about consumption. */
 const PROJECTS_PER_CONSUMPTION = 100;
 /** D: how far back each granularity is kept. */
-const KEPT = { hourly: 167 * HOUR, daily: 59 * DAY } as const;
+const RETAINED = { hourly: 167 * HOUR, daily: 59 * DAY } as const;
 /** Projects that are read at the same time, so at most this many calls at once. */
 export const CALLS_AT_ONCE = 4;
 /** A project whose list of operations never ends. */
@@ -147,7 +147,7 @@ async function readProjects(
   return checked(api, "/projects", list, z.array(projectAnswer));
 }
 
-/** Resolves to the number of operations read. A project that was deleted meanwhile is marked as gone. */
+/** Resolves to the number of operations read. A project that was deleted meanwhile is marked as deleted. */
 async function readProject(
   api: CountedApi,
   writer: AccountWriter,
@@ -157,7 +157,7 @@ async function readProject(
   const path = `/projects/${encodeURIComponent(project)}`;
   const response = await api.get(`${path}/endpoints`);
   if (response.status === 404) {
-    writer.projectGone(project, api.serverTime);
+    writer.markProjectDeleted(project, api.serverTime);
     return 0;
   }
   const body = bodyOf(api, `${path}/endpoints`, response);
@@ -208,7 +208,7 @@ async function readPart(
     const pagePath = `${path}/operations?limit=${OPERATIONS_PER_PAGE}${cursor}`;
     const response = await api.get(pagePath);
     if (response.status === 404) {
-      writer.projectGone(part.project, api.serverTime);
+      writer.markProjectDeleted(part.project, api.serverTime);
       return count;
     }
     const { operations, pagination } = checked(
@@ -263,13 +263,13 @@ async function readConsumption(
 async function readConsumptionOf(
   api: CountedApi,
   writer: AccountWriter,
-  granularity: keyof typeof KEPT,
+  granularity: keyof typeof RETAINED,
   organization: string,
   ids: readonly string[],
 ): Promise<string | undefined> {
   const now = api.serverTime;
   const unit = granularity === "hourly" ? HOUR : DAY;
-  const from = Math.ceil((now - KEPT[granularity]) / unit) * unit;
+  const from = Math.ceil((now - RETAINED[granularity]) / unit) * unit;
   const query = new URLSearchParams({
     ...{ granularity, limit: String(PROJECTS_PER_CONSUMPTION), project_ids: ids.join(",") },
     ...{ from: new Date(from).toISOString(), to: new Date(Math.floor(now / unit) * unit).toISOString() },

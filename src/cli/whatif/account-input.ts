@@ -41,9 +41,9 @@ export function openAccount(path: string, defaultDelayS: number): OpenedAccount 
 }
 
 function* computesOf(database: ReturnType<typeof openAccountFile>) {
-  for (const { id, project, projectName, settings, operations, gone_at } of readEndpoints(database))
+  for (const { id, project, projectName, settings, operations, deleted_at } of readEndpoints(database))
     yield {
-      ...{ id, project, projectName, operations, deletedAt: gone_at ?? undefined },
+      ...{ id, project, projectName, operations, deletedAt: deleted_at ?? undefined },
       settings: settings.map(({ first_seen_at, last_seen_at, suspend_timeout_seconds, min_cu }) => ({
         ...{ firstSeenAt: first_seen_at, lastSeenAt: last_seen_at },
         ...{ suspendTimeoutSeconds: suspend_timeout_seconds, minCu: min_cu },

@@ -19,7 +19,7 @@ export function accountCurvePage(curve: AccountCurve): ReportPage {
 }
 
 /** The decision first: what is certain, then the estimate, then what was read. */
-export function answerLines(curve: AccountCurve): readonly string[] {
+function answerLines(curve: AccountCurve): readonly string[] {
   const { delays, recorded, account, reconciliation } = curve;
   const settable = delays.filter(({ is_settable }) => is_settable);
   return [

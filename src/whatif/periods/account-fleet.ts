@@ -10,7 +10,7 @@ import {
 import { type MeteredFrame, type Reconciliation, reconcile } from "./reconciliation.ts";
 
 /** One reading of the settings of a compute, which was the same from `firstSeenAt` to `lastSeenAt`. */
-export type SeenSettings = {
+type SeenSettings = {
   readonly firstSeenAt: SimTime;
   readonly lastSeenAt: SimTime;
   /** S: 0 for the default of the platform, -1 for never. */
@@ -29,7 +29,7 @@ export type AccountCompute = {
 };
 
 /** A compute whose operations were made into periods. */
-export type FleetCompute = Omit<AccountCompute, "operations" | "settings"> & {
+type FleetCompute = Omit<AccountCompute, "operations" | "settings"> & {
   readonly periods: readonly ActivePeriod[];
   readonly unused: UnusedOperations;
   /** The newest reading of its delay. */

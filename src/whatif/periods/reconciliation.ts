@@ -9,7 +9,7 @@ export type MeteredFrame = {
   readonly activeS: number;
 };
 
-export type FrameDifference = MeteredFrame & { readonly byOperationsS: number };
+type FrameDifference = MeteredFrame & { readonly byOperationsS: number };
 
 export type Reconciliation = {
   readonly frames: number;

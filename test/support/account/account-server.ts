@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import { runStandin } from "../process/in-process-command.ts";
 import { type RunningServer, startServer, testDirectory } from "../server/running-server.ts";
 
-export const STARTED_AT = "2026-01-05T00:00:00Z";
+const STARTED_AT = "2026-01-05T00:00:00Z";
 
 /** Minutes between the requests of a compute: shorter and longer than the usual delay of 5 min. */
 const GAPS_MIN = [2, 3, 20, 7, 4, 90, 11, 2, 8, 300, 6];
@@ -50,7 +50,7 @@ export async function operationIdsOf({ api, projects }: AccountServer): Promise<
   return ids.sort();
 }
 
-/** The ids in a file of `account pull`, with those that are there twice. */
+/** The ids in a file of `account pull`, also those that are there twice. */
 export function operationIdsIn(file: string): string[] {
   const database = new Database(file, { readonly: true });
   try {
