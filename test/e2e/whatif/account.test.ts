@@ -14,7 +14,7 @@ import {
 import { runStandin } from "../../support/process/in-process-command.ts";
 import { spawnStandin } from "../../support/process/process.ts";
 import { startRewritingProxy } from "../../support/server/rewriting-proxy.ts";
-import { testDirectory } from "../../support/server/running-server.ts";
+import { startServer, testDirectory } from "../../support/server/running-server.ts";
 import { runWhatif } from "../../support/whatif/whatif-command.ts";
 
 /** Pages of five operations, so that a project has several. */
@@ -231,6 +231,22 @@ test("delays at or above the one in force cost what the journal of the account s
     // A second for each instant of an operation.
     expect(most - least).toBeLessThan(3 * account.operations);
   }
+});
+
+test("an account without any time after a start is an error, not figures that are no numbers", async () => {
+  const server = await startServer(testDirectory(), [
+    "--clock",
+    "manual",
+    "--start-at",
+    "2026-01-05T00:00:00Z",
+  ]);
+  await server.api("POST", "/projects", { project: { name: "shop" } });
+  const out = accountFileName();
+  await pull(server.ready.api_url, server.ready.api_key ?? "", out);
+  expect(await runStandin(["whatif", "curve", out])).toMatchObject({
+    ...{ code: 1, stdout: "" },
+    stderr: expect.stringContaining("has no time after a start of a compute; run standin account pull later"),
+  });
 });
 
 /** The bytes of the file and of those that SQLite keeps beside it. */
