@@ -32,6 +32,8 @@ const settings = z.object({
     .object({
       ips: z.array(z.string().refine(isIpRange, IP_RANGE_RULE)).optional(),
       protected_branches_only: z.boolean().optional(),
+      // Without effect in profiles that do not have it.
+      primary_branch_only: z.boolean().optional(),
     })
     .optional(),
   enable_logical_replication: z.boolean().optional(),

@@ -12,7 +12,7 @@ import { effectiveSettings } from "../../platform/rules/project/project-settings
 import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
 import { usageAt } from "../../platform/rules/usage/meter.ts";
 import { hasQuota } from "../../platform/rules/usage/quota.ts";
-import type { World } from "../../platform/world/world.ts";
+import { profileOfWorld, type World } from "../../platform/world/world.ts";
 import { subscriptionTypeOf } from "./render-account.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 import { lastActive } from "./render-endpoint.ts";
@@ -44,11 +44,12 @@ export function renderProject(world: World, project: Project, now: SimTime) {
   } satisfies AllowUndefined<public_.Project>;
 }
 
-/** D: only the answer to a request for one project has its owner. */
+/** D: only the answer to a request for one project has its owner, and `quota_reset_at` without a quota. */
 export function renderProjectWithOwner(world: World, project: Project, now: SimTime) {
   const account = world.accounts.get(project.accountId);
   return {
     ...renderProject(world, project, now),
+    quota_reset_at: timestamp(nextMonthStart(now)),
     owner: account === undefined ? undefined : renderOwner(world, account),
   } satisfies AllowUndefined<public_.Project>;
 }
@@ -91,7 +92,7 @@ function projectFields(world: World, project: Project, now: SimTime) {
       autoscaling_limit_max_cu: maxCu,
       suspend_timeout_seconds: defaults.suspendTimeoutSeconds ?? 0,
     } as public_.DefaultEndpointSettings,
-    settings: effectiveSettings(project) as public_.ProjectSettingsData,
+    settings: effectiveSettings(project, profileOfWorld(world)) as public_.ProjectSettingsData,
     pg_version: project.pgVersion as public_.PgVersion,
     proxy_host: proxyHost(world, project.regionId),
     branch_logical_size_limit: LOGICAL_SIZE_LIMIT_MB,

@@ -49,6 +49,8 @@ export type Profile = {
   /** How long a load reading stays valid after the activity that carried it. */
   readonly loadReadingMs: DurationMs;
   readonly defaultPgVersion: number;
+  /** Whether `allowed_ips` of a project has `primary_branch_only`. */
+  readonly hasPrimaryBranchOnly: boolean;
   /** The names of the plans in answers. */
   readonly subscriptionTypes: Readonly<Record<PlanName, string>>;
   /** What the secrets of new API keys begin with. */
@@ -119,7 +121,9 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     // R: the median. D: 3 s to 6 s "in the ideal case", before computes were prepared in advance (2023).
     variedDurations: variedDurations(lognormalWithP99(3 * SECOND, 6 * SECOND)),
     defaultPgVersion: 16, // A
-    // S: the document of December 2024 (`@neondatabase/api-client` 1.10.3).
+    // D: recorded in January 2024. S: the document of December 2024 (`@neondatabase/api-client` 1.10.3).
+    hasPrimaryBranchOnly: true,
+    // S: the same document.
     subscriptionTypes: { paid: "launch", free: "free_v2" },
     apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
     connectionQuery: "sslmode=require", // D
@@ -146,6 +150,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     // lists of operations have 480, 777 and 1,747 ms (2025).
     variedDurations: variedDurations(lognormalWithP99(500, 5 * SECOND)),
     defaultPgVersion: 17, // S
+    hasPrimaryBranchOnly: false, // S
     subscriptionTypes: { paid: "launch_v3", free: "free_v3" }, // S
     apiKeyPrefix: "napi_", // D: the vendor's published answer to the creation of a key
     // D: in the vendor's published answers. Their host is the direct one unless `pooled` is true (S).

@@ -96,7 +96,7 @@ const create = (project: unknown, options: DoubleOptions = {}) =>
   }));
 
 test("a project without settings has the default of each one", async () => {
-  const { double, projectId } = await create({});
+  const { double, projectId } = await create({}, { profile: "2026" });
   const { project } = (await double.api("GET", `/projects/${projectId}`)).body;
   expect(project.settings).toEqual({
     allowed_ips: { ips: [], protected_branches_only: false },
@@ -118,7 +118,7 @@ test.each([
   [{ allowed_ips: { protected_branches_only: true } }, { ips: [], protected_branches_only: true }],
 ])("settings %j are completed with the defaults", async (settings, allowedIps) => {
   const { created } = await create({ settings });
-  expect(created.project.settings.allowed_ips).toEqual(allowedIps);
+  expect(created.project.settings.allowed_ips).toEqual({ ...allowedIps, primary_branch_only: false });
 });
 
 test.each([

@@ -40,13 +40,15 @@ export async function openFuzzedGateway({
   requireTls = false,
   proxyProtocol = false,
   controlToken,
+  profile = "2024",
 }: {
   readonly requireTls?: boolean;
   readonly proxyProtocol?: boolean;
   readonly controlToken?: string;
+  readonly profile?: "2024" | "2026";
 } = {}) {
   const { path, remove } = temporaryDirectory();
-  const double = await createDouble({ operations: "immediate" });
+  const double = await createDouble({ operations: "immediate", profile });
   const { projectId, endpointId, created } = await createProject(double);
   const bugs: unknown[] = [];
   const volumes = new Volumes(join(path, "volumes"), path);

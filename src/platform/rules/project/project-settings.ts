@@ -1,3 +1,4 @@
+import type { Profile } from "../../catalog/defaults-and-limits.ts";
 import type { Project } from "../../model/project.ts";
 
 /**
@@ -23,13 +24,23 @@ const NO_QUOTA = {
   logical_size_bytes: 0,
 } as const;
 
-/** All settings of a project: its own, and the default of each one that was never set. */
-export function effectiveSettings({ settings }: Project): Readonly<Record<string, unknown>> {
-  const { allowed_ips: allowedIps, quota, ...others } = settings as { allowed_ips?: object; quota?: object };
+/** All settings of a project: its own that the profile has, and the default of each one that was never set. */
+export function effectiveSettings(
+  { settings }: Pick<Project, "settings">,
+  { hasPrimaryBranchOnly }: Pick<Profile, "hasPrimaryBranchOnly">,
+): Readonly<Record<string, unknown>> {
+  const { allowed_ips, quota, ...others } = settings as { allowed_ips?: object; quota?: object };
+  const { primary_branch_only = false, ...allowedIps } = { ...allowed_ips } as {
+    primary_branch_only?: boolean;
+  };
   return {
     ...DEFAULT_PROJECT_SETTINGS,
     ...others,
-    allowed_ips: { ...DEFAULT_PROJECT_SETTINGS.allowed_ips, ...allowedIps },
+    allowed_ips: {
+      ...DEFAULT_PROJECT_SETTINGS.allowed_ips,
+      ...allowedIps,
+      ...(hasPrimaryBranchOnly ? { primary_branch_only } : {}),
+    },
     ...(quota === undefined || Object.keys(quota).length === 0 ? {} : { quota: { ...NO_QUOTA, ...quota } }),
   };
 }

@@ -59,6 +59,24 @@ test("allowed_ips rejects other addresses before the password is asked for", asy
   expect(rejected).not.toContain(PASSWORD_IS_ASKED);
 });
 
+test.each([
+  ["2024", PASSWORD_IS_ASKED],
+  ["2026", "This IP address 192.0.2.8 is not allowed"],
+] as const)(
+  "profile %s with primary_branch_only: a branch that is no longer the default one answers %j",
+  async (profile, expected) => {
+    const { double, projectId, answer, startup } = await openGateway({ proxyProtocol: true, profile });
+    const settings = { allowed_ips: { ips: ["192.0.2.7"], primary_branch_only: true } };
+    expect((await double.api("PATCH", `/projects/${projectId}`, { project: { settings } })).status).toBe(200);
+    const connect = () => answer(headerFrom("192.0.2.8"), startup);
+    expect(await connect()).toContain("This IP address 192.0.2.8 is not allowed");
+    const { branch } = (await double.api("POST", `/projects/${projectId}/branches`, {})).body;
+    const path = `/projects/${projectId}/branches/${branch.id}/set_as_default` as const;
+    expect((await double.api("POST", path)).status).toBe(200);
+    expect(await connect()).toContain(expected);
+  },
+);
+
 test("SQL over HTTP with a wrong password is rejected before a compute starts", async () => {
   const { app, connectionString, projectId, endpointId, double } = await openGateway();
   const execute = async (uri: string) => {

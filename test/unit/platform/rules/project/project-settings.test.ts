@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { PROFILES, type ProfileName } from "../../../../../src/platform/catalog/defaults-and-limits.ts";
 import { limitsOf } from "../../../../../src/platform/rules/project/project-limits.ts";
 import { effectiveSettings } from "../../../../../src/platform/rules/project/project-settings.ts";
 import { isSameJson, mergeSettings } from "../../../../../src/platform/rules/settings/settings-objects.ts";
@@ -11,8 +12,10 @@ const projectOf = (world: World) => {
   if (project === undefined) throw new Error("the project does not exist");
   return project;
 };
-const settingsOf = (settings: Readonly<Record<string, unknown>>) =>
-  given(worldWithProject({ settings })).asking((world) => effectiveSettings(projectOf(world)));
+const settingsOf = (settings: Readonly<Record<string, unknown>>, profile: ProfileName = "2026") =>
+  given(worldWithProject({ settings })).asking((world) =>
+    effectiveSettings(projectOf(world), PROFILES[profile]),
+  );
 
 describe("the settings of a project", () => {
   const defaults = {
@@ -34,6 +37,14 @@ describe("the settings of a project", () => {
       hipaa: true,
       allowed_ips: { ips: ["10.0.0.1"], protected_branches_only: false },
     });
+  });
+
+  test("have primary_branch_only in profile 2024 only", () => {
+    const allowedIps = { ips: [], protected_branches_only: false };
+    const allowed_ips = { primary_branch_only: true };
+    expect(settingsOf({}, "2024")["allowed_ips"]).toEqual({ ...allowedIps, primary_branch_only: false });
+    expect(settingsOf({ allowed_ips }, "2024")["allowed_ips"]).toEqual({ ...allowedIps, ...allowed_ips });
+    expect(settingsOf({ allowed_ips }, "2026")["allowed_ips"]).toEqual(allowedIps);
   });
 
   test("name all quotas if one is set, and none otherwise", () => {
