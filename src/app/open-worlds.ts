@@ -39,6 +39,7 @@ type WorldOptions = {
   readonly locks?: WorldSettings["locks"] | undefined;
   /** Default of a new world: `varied`. */
   readonly durations?: WorldSettings["durations"] | undefined;
+  readonly answers?: WorldSettings["answers"] | undefined;
   readonly startDelay?: DurationDistribution | "profile" | undefined;
   /** Override the limits of the plan. */
   readonly planLimits?: PlanLimitOverrides | undefined;
@@ -161,7 +162,7 @@ function createOrConfigureWorld(
   options: WorldOptions,
 ): string | undefined {
   if (isNew) {
-    const { locks, startDelay, limits } = settingsChanges({}, options);
+    const { locks, answers, startDelay, limits } = settingsChanges({}, options);
     transaction.execute({
       type: "CreateWorld",
       settings: {
@@ -173,6 +174,7 @@ function createOrConfigureWorld(
         startAt: options.startAt ?? transaction.now,
         ...omitUndefined({
           locks,
+          answers,
           startDelay: startDelay ?? undefined,
           hostDomain: options.hostDomain,
           limits: limits ?? undefined,
@@ -219,7 +221,7 @@ function checkCreationOptions(settings: WorldSettings, options: WorldOptions): v
 /** The settings that these options change; `null` restores the default. */
 function settingsChanges(
   settings: Partial<WorldSettings>,
-  { operations, locks, durations, startDelay, planLimits }: WorldOptions,
+  { operations, locks, durations, answers, startDelay, planLimits }: WorldOptions,
 ): SettingsChanges {
   const limits = Object.entries({ ...settings.limits, ...planLimits }).filter(
     ([, limit]) => limit !== "plan",
@@ -229,6 +231,7 @@ function settingsChanges(
   const effective = {
     operations: operations ?? settings.operations,
     locks: locks ?? settings.locks,
+    answers: answers ?? settings.answers,
     durations: isCurrent ? settings.durations : durations,
     startDelay: startDelay === "profile" ? undefined : (startDelay ?? settings.startDelay),
     limits: limits.length === 0 ? undefined : Object.fromEntries(limits),

@@ -23,6 +23,11 @@ export type StandinOptions = {
    */
   readonly durations?: "varied" | "constant";
   /**
+   * Where recordings of clients contradict the reference, answer as one or the other. Default for a new world:
+   * `reference`.
+   */
+  readonly answers?: "reference" | "recorded";
+  /**
    * Time that a suspended compute needs to start: `3s`, `1s..5s` or `3s~0.5`. `profile` restores the
    * profile's value.
    */

@@ -22,6 +22,7 @@ const options = z.strictObject({
   operations: z.enum(["timed", "immediate"]).optional(),
   locks: z.enum(["narrow", "parallel-branches", "project"]).optional(),
   durations: z.enum(["varied", "constant"]).optional(),
+  answers: z.enum(["reference", "recorded"]).optional(),
   startDelay: z
     .union([z.literal("profile"), parsedText(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)])
     .optional(),

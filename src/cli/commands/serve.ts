@@ -9,7 +9,7 @@ The options of new worlds (--start-at, --seed, --profile, --plan, --host-domain)
 apply only when the world is created. On later starts omit them; a different
 value is an error.
 
---clock, --operations, --locks, --durations, --start-delay and the --…-limit options
+--clock, --operations, --locks, --durations, --answers, --start-delay and the --…-limit options
 are stored with the world and may change at every start. Omit them to keep the stored
 value. The values profile and plan remove an override. Worlds of earlier releases have
 constant durations.
@@ -27,6 +27,7 @@ Examples:
   $ standin serve --clock 60x --operations immediate
   $ standin serve --clock manual --seed 7 --durations constant
   $ standin serve --locks parallel-branches        # one branch per test file, in parallel
+  $ standin serve --answers recorded               # for clients that read what recordings have
   $ standin serve --backup-every 1h --keep-backups 48`;
 
 export function serveCommand(): Command {

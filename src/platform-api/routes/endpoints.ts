@@ -12,6 +12,7 @@ import {
   EndpointJsonCache,
   renderChangedEndpoint,
   renderPendingEndpoint,
+  renderReadEndpoint,
 } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 
@@ -95,7 +96,7 @@ const getProjectEndpoint = route(
   "GET /projects/:project_id/endpoints/:endpoint_id",
   { params: endpointParams },
   (request) => ({
-    endpoint: renderPendingEndpoint(
+    endpoint: renderReadEndpoint(
       request.transaction.world,
       requestedCompute(request),
       request.transaction.now,

@@ -16,6 +16,8 @@ export type WorldSettings = {
   readonly locks?: LockScope;
   /** How long operations take. Absent in worlds of releases up to 0.4: `DEFAULT_DURATIONS`. */
   readonly durations?: DurationKind;
+  /** Which answers clients get where recordings contradict the reference. Absent: `reference`. */
+  readonly answers?: AnswerKind;
   /** Overrides the profile's start delay. */
   readonly startDelay?: DurationDistribution;
   /** The domain of the hosts of computes, instead of `HOST_DOMAIN`. */
@@ -47,12 +49,18 @@ export type LockScope = "narrow" | "parallel-branches" | "project";
 /** `constant`: each operation takes the same time. `varied`: its duration is drawn from a distribution. */
 export type DurationKind = "constant" | "varied";
 
+/** `reference`: as the reference says. `recorded`: as public clients recorded them in 2024. */
+type AnswerKind = "reference" | "recorded";
+
 /** The kind of a world that does not state it: those of early releases had no other. */
 export const DEFAULT_DURATIONS: DurationKind = "constant";
 
 /** `null` removes an override: the value of the profile or the plan applies again. */
 export type SettingsChanges = Partial<
-  Pick<WorldSettings, "operations" | "locks" | "durations" | "seed" | "hourlyUsage" | "loadAverage">
+  Pick<
+    WorldSettings,
+    "operations" | "locks" | "durations" | "answers" | "seed" | "hourlyUsage" | "loadAverage"
+  >
 > & {
   readonly startDelay?: DurationDistribution | null;
   readonly limits?: LimitSettings | null;

@@ -17,6 +17,7 @@ const ALL_IN_ENVIRONMENT = {
   STANDIN_OPERATIONS: "immediate",
   STANDIN_LOCKS: "project",
   STANDIN_DURATIONS: "varied",
+  STANDIN_ANSWERS: "recorded",
   STANDIN_START_DELAY: "1s..5s",
   STANDIN_API_KEY: API_KEY,
   STANDIN_CONTROL_TOKEN: "control-token",
@@ -53,6 +54,7 @@ test("every flag has an environment variable", async () => {
     operations: "immediate",
     locks: "project",
     durations: "varied",
+    answers: "recorded",
     start_delay: { kind: "uniform", min_ms: 1000, max_ms: 5000 },
   });
   expect(state.accounts.map(({ id }: { id: string }) => id)).toEqual(["laid-out"]);
@@ -82,6 +84,7 @@ test("a flag takes precedence over its environment variable", async () => {
     "--operations": "timed",
     "--locks": "narrow",
     "--durations": "constant",
+    "--answers": "reference",
     "--start-delay": "2s",
     "--api-key": `flag-${API_KEY}`,
     "--control-token": "flag-token",
@@ -105,6 +108,7 @@ test("a flag takes precedence over its environment variable", async () => {
     operations: "timed",
     locks: "narrow",
     durations: "constant",
+    answers: "reference",
     start_delay: { kind: "fixed", ms: 2000 },
   });
   expect((await server.sim("GET", "/clock")).body).toMatchObject({ now: "2026-04-01T00:00:00.000Z" });

@@ -62,6 +62,12 @@ export const WORLD_OPTIONS = [
     choices: ["varied", "constant"],
   },
   {
+    flags: "--answers <kind>",
+    description:
+      "answers where recordings of clients contradict the reference (default for a new world: reference)",
+    choices: ["reference", "recorded"],
+  },
+  {
     flags: "--start-delay <duration>",
     description:
       "time that a compute needs to start: 3s, 1s..5s, 3s~0.5, or profile (default for a new world: profile)",
