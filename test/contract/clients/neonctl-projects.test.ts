@@ -65,7 +65,11 @@ describe.each(CLIS)("%s", (cli) => {
     const at = ["--project-id", project.id];
     const allowed = async () => (await client.getProject(project.id)).data.project.settings?.allowed_ips;
     await command.json("ip-allow", "add", "192.0.2.1", "198.51.100.0/24", "--protected-only", ...at);
-    expect(await allowed()).toEqual({ ips: ["192.0.2.1", "198.51.100.0/24"], protected_branches_only: true });
+    expect(await allowed()).toEqual({
+      ips: ["192.0.2.1", "198.51.100.0/24"],
+      protected_branches_only: true,
+      primary_branch_only: false,
+    });
     await command.json("ip-allow", "remove", "192.0.2.1", ...at);
     expect(await command.json("ip-allow", "list", ...at)).toMatchObject({
       id: project.id,
@@ -73,7 +77,7 @@ describe.each(CLIS)("%s", (cli) => {
       protected_branches_only: true,
     });
     await command.json("ip-allow", "reset", ...at);
-    expect(await allowed()).toEqual({ ips: [], protected_branches_only: false });
+    expect(await allowed()).toEqual({ ips: [], protected_branches_only: false, primary_branch_only: false });
   });
 
   test("it assigns endpoints of private networks to an organization, and restricts a project to one", async () => {

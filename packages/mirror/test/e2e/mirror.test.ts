@@ -86,13 +86,18 @@ async function inventoryOf(client: ServerClient, key?: string) {
       const { project } = await get(`/projects/${id}`);
       const { branches } = await get(`/projects/${id}/branches`);
       const { endpoints } = await get(`/projects/${id}/endpoints`);
+      // Only profile 2024 has it.
+      const { primary_branch_only: _, ...allowedIps } = project.settings.allowed_ips as Record<
+        string,
+        unknown
+      >;
       const nameOf = (branchId: string) => branches.find((branch) => branch.id === branchId)?.name;
       return {
         name: project.name,
         region: project.region_id,
         pgVersion: project.pg_version,
         retention: project.history_retention_seconds,
-        settings: project.settings,
+        settings: { ...project.settings, allowed_ips: allowedIps },
         defaults: project.default_endpoint_settings,
         branches: await Promise.all(
           [...branches]
