@@ -6,7 +6,10 @@ COPY packages ./packages
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY build.mjs tsconfig.json ./
 COPY src ./src
-RUN node build.mjs
+COPY docs ./docs
+COPY site ./site
+COPY scripts/docs.mjs scripts/docs-topics.mjs ./scripts/
+RUN node build.mjs && node scripts/docs.mjs
 
 FROM node:22-trixie-slim
 ENV NODE_ENV=production
@@ -18,6 +21,7 @@ COPY --from=build /build/packages ./packages
 RUN npm ci --omit=dev --no-audit --no-fund && mkdir /data && chown node:node /data
 COPY migrations ./migrations
 COPY scenarios ./scenarios
+COPY docs ./docs
 COPY --from=build /build/dist ./dist
 USER node
 VOLUME /data

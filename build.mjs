@@ -164,6 +164,8 @@ for (const [name, source] of Object.entries({
 }))
   for (const extension of ["js", "cjs"])
     writeFileSync(`${aside}/${name}.d.${extension.replace("js", "ts")}`, declarationsOf(source, extension));
+// `npm run docs` builds it, which takes longer.
+if (existsSync("dist/docs")) renameSync("dist/docs", `${aside}/docs`);
 rmSync("dist", { recursive: true, force: true });
 renameSync(aside, "dist");
 

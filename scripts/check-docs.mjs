@@ -88,6 +88,15 @@ for (const [index, line] of readFileSync("docs/glossary.md", "utf8").split("\n")
   ).test(source);
   if (!isDefined) problems.push(`docs/glossary.md:${index + 1}: ${path} does not define ${type}`);
 }
+const decisions = readFileSync("docs/explanation/decisions/README.md", "utf8");
+for (const name of readdirSync("docs/explanation/decisions").filter((name) => /^\d/.test(name))) {
+  checked += 1;
+  const [title] = readFileSync(join("docs/explanation/decisions", name), "utf8").split("\n");
+  if (!decisions.includes(`- [${title.replace("# ", "")}](${name})\n`))
+    problems.push(
+      `docs/explanation/decisions/README.md: a line "- [${title.replace("# ", "")}](${name})" is missing`,
+    );
+}
 for (const problem of problems) console.error(problem);
 if (checked < MINIMUM) console.error(`only ${checked} names were checked, at least ${MINIMUM} are expected`);
 console.log(`docs: ${checked} names of files, folders, scripts and types, ${problems.length} problems`);

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Context, Hono } from "hono";
 import { PACKAGE_ROOT } from "./package-root.ts";
+import { PAGE_HEADERS } from "./page-headers.ts";
 
 /** The built console: `npm run build` writes it. */
 const FOLDER = join(PACKAGE_ROOT, "dist", "console");
@@ -9,24 +10,6 @@ const TYPES: Readonly<Record<string, string>> = {
   "console.js": "text/javascript; charset=utf-8",
   "console.css": "text/css; charset=utf-8",
   "icon.svg": "image/svg+xml",
-};
-
-/** Nothing inline, nothing from elsewhere, and no other page may frame it. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-const HEADERS = {
-  "Content-Security-Policy": POLICY,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "Cache-Control": "no-cache",
 };
 
 /**
@@ -40,14 +23,14 @@ export function consolePages(mode: "on" | "read-only" | "run"): Hono {
     const type = TYPES[file];
     const content = type === undefined ? undefined : await contentOf(file);
     if (type === undefined || content === undefined) return next();
-    return context.body(content, 200, { ...HEADERS, "Content-Type": type });
+    return context.body(content, 200, { ...PAGE_HEADERS, "Content-Type": type });
   });
   const page = async (context: Context, next: () => Promise<void>) => {
     if (!context.req.header("accept")?.includes("text/html")) return next();
     const content = await contentOf("index.html");
     if (content === undefined) return next();
     const html = new TextDecoder().decode(content).replace(MODE, `data-mode="${mode}"`);
-    return context.body(html, 200, { ...HEADERS, "Content-Type": "text/html; charset=utf-8" });
+    return context.body(html, 200, { ...PAGE_HEADERS, "Content-Type": "text/html; charset=utf-8" });
   };
   app.get("/", page);
   app.get("/w/:world/", page);

@@ -30,6 +30,7 @@ import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
+import { docsPages } from "./docs-files.ts";
 import { placesForSqlBodies, type RunSql, sqlRoute } from "./sql-route.ts";
 import type { Tracing } from "./tracing/tracing.ts";
 
@@ -40,7 +41,7 @@ export type AppOptions = {
   readonly cell?: string | undefined;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
-  /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
+  /** Whether browsers get the console at / and /w/<name>/, and the documentation at /docs/. Default: `off`. */
   readonly console?: ConsoleMode | "run";
   readonly controlToken: string | undefined;
   /** Whether requests may let it call other servers, such as one that a world moves to. Default: true. */
@@ -89,8 +90,10 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized, sqlPlaces: placesForSqlBodies() };
   const app = createSurfaces(options, "", defaultWorld, shared);
-  if (options.console !== undefined && options.console !== "off")
+  if (options.console !== undefined && options.console !== "off") {
     app.route("/", consolePages(options.console));
+    app.route("/", docsPages());
+  }
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
   app.all("/w/:world/*", async (context) => {

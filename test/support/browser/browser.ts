@@ -40,6 +40,12 @@ export function shareServer(): void {
   });
 }
 
+/** The root of the shared server. */
+export function sharedServerUrl(): string {
+  if (shared === undefined) throw new Error("the file does not call shareServer()");
+  return new URL("/", shared.ready.api_url).href;
+}
+
 /** A new world of the shared server, which is as empty as that of a new server. */
 async function newWorld({ ready }: ServerProcess): Promise<{ client: ServerClient; path: string }> {
   worlds += 1;

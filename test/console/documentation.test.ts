@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { beforeAll, expect, test } from "vitest";
+import {
+  accessibilityViolations,
+  openPage,
+  sharedServerUrl,
+  shareServer,
+} from "../support/browser/browser.ts";
+
+shareServer();
+
+/** Fails if a link of a page leads nowhere. */
+beforeAll(() => {
+  execFileSync(process.execPath, ["scripts/docs.mjs"], { stdio: "pipe" });
+  expect(existsSync("dist/docs/index.html")).toBe(true);
+});
+
+test.each([
+  { width: 1440, scheme: "light" },
+  { width: 400, scheme: "dark" },
+] as const)("a search finds a page, $width wide and $scheme", async (options) => {
+  const { page } = await openPage(new URL("/docs/", sharedServerUrl()).href, options);
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByPlaceholder("Search").fill("choose an autosuspend delay");
+  await page.getByRole("option").first().click();
+  await page.getByRole("heading", { name: "Choose an autosuspend delay", level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/docs/how-to/choose-a-delay.html");
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(options.width);
+  expect(await page.title()).toBe("Choose an autosuspend delay | standin");
+});
+
+test("links between pages lead to pages, also after a reload", async () => {
+  const { page } = await openPage(new URL("/docs/", sharedServerUrl()).href);
+  await page.getByRole("table").getByRole("link", { name: "seed files" }).click();
+  await page.getByRole("heading", { name: "Seed file", level: 1 }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Seed file", level: 1 }).waitFor();
+  expect(await accessibilityViolations(page, ["color-contrast", "link-name", "button-name"])).toEqual([]);
+});
