@@ -2,6 +2,7 @@
 // each type of the glossary is defined in the file that the glossary names, and each example of code is in its file.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { githubSlug } from "../site/github-slug.mjs";
 
 const PAGES = [
   "CONTRIBUTING.md",
@@ -96,6 +97,16 @@ for (const name of readdirSync("docs/explanation/decisions").filter((name) => /^
     problems.push(
       `docs/explanation/decisions/README.md: a line "- [${title.replace("# ", "")}](${name})" is missing`,
     );
+}
+const PAGE_OF_COMMAND = /^ {4}"?[\w ]+"?: "([\w/-]+\.md)(?:#([\w-]+))?",$/gm;
+const commandPages = readFileSync("src/cli/docs/command-pages.ts", "utf8");
+for (const [, page, id] of commandPages.matchAll(PAGE_OF_COMMAND)) {
+  checked += 1;
+  const path = join("docs", page);
+  const headings = existsSync(path) ? readFileSync(path, "utf8").matchAll(/^#+ (.+)$/gm) : undefined;
+  if (headings === undefined) problems.push(`src/cli/docs/command-pages.ts: ${path} does not exist`);
+  else if (id !== undefined && ![...headings].some(([, heading]) => githubSlug(heading) === id))
+    problems.push(`src/cli/docs/command-pages.ts: ${path} has no heading #${id}`);
 }
 for (const problem of problems) console.error(problem);
 if (checked < MINIMUM) console.error(`only ${checked} names were checked, at least ${MINIMUM} are expected`);

@@ -12,8 +12,10 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { build } from "vitepress";
+import { readTopics } from "./docs-topics.mjs";
 
 const FOLDER = "dist/docs";
+const { description } = JSON.parse(readFileSync("package.json", "utf8"));
 const idsOfPages = new Map();
 
 rmSync(FOLDER, { recursive: true, force: true });
@@ -24,6 +26,7 @@ for (const file of filesOf("docs").filter((file) => /\.(?:md|json)$/.test(file))
   mkdirSync(dirname(join(FOLDER, relative("docs", file))), { recursive: true });
   copyFileSync(file, join(FOLDER, relative("docs", file)));
 }
+writeFileSync(join(FOLDER, "llms.txt"), listOfPages());
 const codeColours = writeWithDigest("code", "css", readFileSync(join(FOLDER, "assets/code.css"), "utf8"));
 rmSync(join(FOLDER, "assets/code.css"));
 for (const file of filesOf(join(FOLDER, "assets")).filter((file) => file.endsWith(".css")))
@@ -43,6 +46,25 @@ function filesOf(folder) {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort();
+}
+
+/** https://llmstxt.org: what the pages are about, for language models. */
+function listOfPages() {
+  const groups = readTopics("docs/index.md").map(({ group, topics }) => {
+    const lines = topics.map(({ path }) => {
+      const text = readFileSync(join("docs", path), "utf8");
+      return `- [${/^# (.+)$/m.exec(text)[1]}](${path}): ${firstSentence(text)}`;
+    });
+    return `## ${group}\n\n${lines.join("\n")}\n`;
+  });
+  return `# standin\n\n> ${description}\n\n${groups.join("\n")}`;
+}
+
+function firstSentence(text) {
+  const blocks = text.replaceAll(/^```.*?^```/gms, "").split(/\n{2,}/);
+  const paragraph = blocks.find((block) => /^[^#|<>\n-]/.test(block)) ?? "";
+  const plain = paragraph.replaceAll(/\s+/g, " ").replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1");
+  return plain.split(/(?<=\.) (?=[A-Z`*])/)[0];
 }
 
 /** The policy of the server allows scripts and styles from files only. */

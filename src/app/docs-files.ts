@@ -26,6 +26,7 @@ const NOT_BUILT =
 /** The documentation at /docs/. It contains nothing of a world, and needs no token. */
 export function docsPages(folder: string = FOLDER): Hono {
   const app = new Hono();
+  app.get("/llms.txt", (context) => context.redirect("docs/llms.txt"));
   app.get("/docs", (context) => context.redirect("docs/"));
   app.get("/docs/*", async (context, next) => {
     const path = context.req.path.slice("/docs/".length) || "index.html";

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { layOutHelp } from "./docs/help-layout.ts";
 import { VERSION } from "./server/version.ts";
 import { refuseRepeatedOptions } from "./terminal/options.ts";
 
@@ -132,6 +133,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "copy the projects, branches, computes and settings of an account to standin or to a seed file",
     async () => (await import("./commands/mirror.ts")).mirrorCommand(),
   ],
+  docs: [
+    "print the address of a page of the documentation, or open it",
+    async () => (await import("./commands/docs.ts")).docsCommand(),
+  ],
   init: [
     "write a scenario, a seed file and a test to the current directory",
     async () => (await import("./commands/init.ts")).initCommand(),
@@ -165,6 +170,7 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     const command = args.includes(name) ? await load() : new Command(name);
     program.addCommand(command.description(description));
   }
+  layOutHelp(program);
   unifyErrors(program);
   refuseRepeatedOptions(program);
   return program;

@@ -30,6 +30,18 @@ test.each([
   expect(await page.title()).toBe("Choose an autosuspend delay | standin");
 });
 
+test("each page is in llms.txt, with an address that leads to its Markdown", async () => {
+  const list = await (await fetch(new URL("/llms.txt", sharedServerUrl()))).text();
+  const pages = [...list.matchAll(/^- \[.+\]\((.+)\): .+\S$/gm)].map(([, page = ""]) => page);
+  expect(pages.length).toBe(list.match(/^- /gm)?.length);
+  expect(pages.length).toBeGreaterThan(40);
+  for (const page of pages) {
+    const response = await fetch(new URL(`/docs/${page}`, sharedServerUrl()));
+    expect([page, response.status]).toEqual([page, 200]);
+    expect(await response.text()).toMatch(/^# /);
+  }
+});
+
 test("links between pages lead to pages, also after a reload", async () => {
   const { page } = await openPage(new URL("/docs/", sharedServerUrl()).href);
   await page.getByRole("table").getByRole("link", { name: "seed files" }).click();

@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runStandin } from "../../support/process/in-process-command.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
 
 const COMMANDS = [
   ...[
@@ -41,6 +44,7 @@ const COMMANDS = [
     "compact",
     "init",
     "completion",
+    "docs",
     "whatif",
   ],
 ];
@@ -77,6 +81,9 @@ test.each([
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(new RegExp(`^Usage: standin ${command} `));
   expect(stdout).toMatch(/^Examples:\n(.*\n)* {2}\$ .*standin /m);
+  const [, page = "", topic = ""] = /\nDocs: (\S+\.md)\S* \(standin docs (.*)\)\n$/.exec(stdout) ?? [];
+  expect(topic).toBe(command);
+  expect(existsSync(join(ROOT, page))).toBe(true);
 });
 
 test.each([
@@ -96,6 +103,7 @@ test("standin --help lists every command and nothing else", async () => {
   expect(code).toBe(0);
   const listed = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
   expect(listed.filter((name) => name !== "help").sort()).toEqual([...COMMANDS].sort());
+  expect(stdout).toMatch(/\nDocs: docs\/index\.md \(standin docs\)\n$/);
 });
 
 test("the version is that of the package", async () => {

@@ -21,6 +21,7 @@ export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
   compact: "shortens the history",
   account: "sends GET requests to another server, and reads a file of its own",
   drift: "calls the platform API of two servers",
+  docs: "reads pages of the package",
   init: "writes files of its own",
   completion: "prints a script",
   advise: "reads the history",
