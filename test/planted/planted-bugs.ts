@@ -70,9 +70,8 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     id: "allowed-ips-ignored",
     area: "gateway",
     file: "src/postgres/login/network-rules.ts",
-    search: "if (ips.length === 0 || !applies || isAllowed(ips, address)) return undefined;",
-    replacement:
-      "if (ips.length === 0 || !applies || isAllowed([...ips, address], address)) return undefined;",
+    search: "return isAllowed(allowedIps.ips, address) ? undefined",
+    replacement: "return isAllowed([...allowedIps.ips, address], address) ? undefined",
     breaks: "Clients of every address connect to a project with allowed_ips",
     test: "test/unit/postgres/login/connection-rules.test.ts",
     titles: "allowed_ips",

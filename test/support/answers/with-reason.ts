@@ -14,6 +14,8 @@ export function withReason<Body>(
 ): Body {
   const code = header("x-standin-code");
   if (code === null || code === undefined || typeof body !== "object" || body === null) return body;
+  // Some refusals have a body of their own, without a code.
+  if (!("code" in body)) return body;
   const { message = "" } = body as { message?: string };
   const hint = RETRIED.has(status) ? undefined : header("x-standin-hint");
   const plain = message.replace(FRAME, "");
