@@ -91,6 +91,10 @@ export class HostedWorld implements WorldHandle {
     return this.#transactions.run(work);
   }
 
+  read<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+    return this.#transactions.read(work);
+  }
+
   settledSeq(): number | undefined {
     const { live } = this.#lifecycle;
     if (live === undefined || this.#gate.running !== undefined || !this.#reports.isSettled(live))
@@ -99,7 +103,7 @@ export class HostedWorld implements WorldHandle {
   }
 
   async clock(): Promise<ClockReading> {
-    return this.transact(() => {
+    return this.read(() => {
       const { simulation, clock } = this.#lifecycle.requireLive();
       return { now: clock.now(), mode: clock.mode, factor: clock.factor, nextDue: simulation.nextDue() };
     });

@@ -126,6 +126,11 @@ export interface WorldHandle {
   /** Runs `work` in one transaction. Its result is returned once everything that it has seen is durable. */
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T>;
   /**
+   * The same for work that usually executes no command. During an advance it runs at the instant of a commit of the
+   * advance, and again after the end if it does execute one. Other transactions wait for the end.
+   */
+  read<T>(work: (transaction: Transaction) => T): T | Promise<T>;
+  /**
    * The sequence number of the last event, if all work that is due by now has been done and is durable. While it
    * is the same, a transaction would find the same world. `undefined`: only a transaction can tell.
    */

@@ -9,24 +9,28 @@ export function tracedWorld(
   spans: SpanSource,
   batches: CommitBatches,
 ): WorldHandle {
-  const transact = <T>(work: (transaction: Transaction) => T): T | Promise<T> => {
-    let hasEvents = false;
-    let committed: (() => void) | undefined;
-    const result = world.transact((transaction) => {
-      const onEvents = () => {
-        hasEvents = true;
-      };
-      const decided = work(tracedTransaction(transaction, world.name, request, spans, onEvents));
-      // Only now: a transaction that throws waits for no commit.
-      if (hasEvents) committed = batches.join(world.name, request);
-      return decided;
-    });
-    // A transaction with events waits for its commit, so it never has its result at once.
-    return result instanceof Promise ? result.finally(() => committed?.()) : result;
-  };
+  const traced =
+    (run: "transact" | "read") =>
+    <T>(work: (transaction: Transaction) => T): T | Promise<T> => {
+      let hasEvents = false;
+      let committed: (() => void) | undefined;
+      const result = world[run]((transaction) => {
+        const onEvents = () => {
+          hasEvents = true;
+        };
+        const decided = work(tracedTransaction(transaction, world.name, request, spans, onEvents));
+        // Only now: a transaction that throws waits for no commit.
+        if (hasEvents) committed = batches.join(world.name, request);
+        return decided;
+      });
+      // A transaction with events waits for its commit, so it never has its result at once.
+      return result instanceof Promise ? result.finally(() => committed?.()) : result;
+    };
+  const [transact, read] = [traced("transact"), traced("read")];
   return new Proxy(world, {
     get(target, key) {
       if (key === "transact") return transact;
+      if (key === "read") return read;
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === "function" ? value.bind(target) : value;
     },

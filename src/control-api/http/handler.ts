@@ -118,24 +118,33 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
   return Object.assign(handle, { inputs: { query, body: documentedBody ?? body } });
 }
 
+/** Runs a transaction that executes no command: it does not wait for the end of an advance. */
+export function runRead<T>(world: WorldHandle, work: (transaction: Transaction) => T): Promise<T> {
+  return withRefusals((guarded) => world.read(guarded), work);
+}
+
 /**
  * Runs one transaction. `RequestError` is passed around it, because an error thrown inside makes the world
  * reopen its file.
  */
-export async function runTransaction<T>(
-  world: WorldHandle,
+export function runTransaction<T>(world: WorldHandle, work: (transaction: Transaction) => T): Promise<T> {
+  return withRefusals((guarded) => world.transact(guarded), work);
+}
+
+type Outcome<T> = { readonly value: T } | { readonly refused: RequestError };
+
+async function withRefusals<T>(
+  run: (guarded: (transaction: Transaction) => Outcome<T>) => Outcome<T> | Promise<Outcome<T>>,
   work: (transaction: Transaction) => T,
 ): Promise<T> {
-  const outcome = await world.transact(
-    (transaction): { readonly value: T } | { readonly refused: RequestError } => {
-      try {
-        return { value: work(transaction) };
-      } catch (error) {
-        if (error instanceof RequestError) return { refused: error };
-        throw error;
-      }
-    },
-  );
+  const outcome = await run((transaction) => {
+    try {
+      return { value: work(transaction) };
+    } catch (error) {
+      if (error instanceof RequestError) return { refused: error };
+      throw error;
+    }
+  });
   if ("refused" in outcome) throw outcome.refused;
   return outcome.value;
 }

@@ -14,7 +14,7 @@ import {
 import { profileOfWorld } from "../../platform/world/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { runTransaction } from "../http/handler.ts";
+import { runRead, runTransaction } from "../http/handler.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
@@ -27,7 +27,7 @@ export function accountRoutes(): readonly ControlApiRoute[] {
 }
 
 const listAccounts = route("GET /accounts", {}, ({ world }) =>
-  runTransaction(world, (transaction) => ({
+  runRead(world, (transaction) => ({
     accounts: [...transaction.world.accounts.values()].map((account) => renderObject(account)),
   })),
 );
@@ -72,7 +72,7 @@ const listApiKeys = route(
   "GET /api_keys",
   { query: strict({ account_id: id.optional() }) },
   ({ world, query }) =>
-    runTransaction(world, (transaction) => {
+    runRead(world, (transaction) => {
       const accounts =
         query.account_id === undefined
           ? [...transaction.world.accounts.values()]

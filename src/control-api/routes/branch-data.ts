@@ -1,5 +1,5 @@
 import { fail } from "../../http/request.ts";
-import { runTransaction } from "../http/handler.ts";
+import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import type { DataUsage } from "../http/server-figures.ts";
@@ -15,7 +15,7 @@ export function branchDataRoutes(): readonly ControlApiRoute[] {
 
 const getBranchData = route("GET /branches/:branch_id/data", {}, async ({ world, params, server }) => {
   const branchId = params["branch_id"] ?? "";
-  const row = await runTransaction(world, (view) => {
+  const row = await runRead(world, (view) => {
     if (view.world.branches.get(branchId) === undefined)
       fail({ status: 404, code: "BRANCH_NOT_FOUND", message: `branch "${branchId}" not found` });
     return view.world.branchData.get(branchId);

@@ -6,7 +6,7 @@ import { findReachableCompute } from "../../platform/rules/compute/decide-activi
 import { computeHost, hostInWorld, poolerHost } from "../../platform/rules/compute/host-name.ts";
 import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
-import { runTransaction } from "../http/handler.ts";
+import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
@@ -33,7 +33,7 @@ const listEndpoints = route(
   "GET /endpoints",
   { query: endpointsQuery },
   ({ world, query, server }, context) =>
-    runTransaction(world, (transaction) => ({
+    runRead(world, (transaction) => ({
       now: formatInstant(transaction.now),
       endpoints: computesOf(transaction.world, query.endpoint_id)
         .filter((compute) => isComputeVisible(transaction.world, compute))
@@ -47,7 +47,7 @@ const listEndpoints = route(
 );
 
 const getEndpointStats = route("GET /endpoints/:endpoint_id/stats", {}, ({ world, params, server }) =>
-  runTransaction(world, (transaction) => {
+  runRead(world, (transaction) => {
     const compute = unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? ""));
     return {
       ...computeStats(transaction.world, compute, transaction.now),

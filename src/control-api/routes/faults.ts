@@ -4,7 +4,7 @@ import { findFault } from "../../platform/rules/fault/decide-fault.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { givenName } from "../http/control-fields.ts";
 import { faultFields, renderFault } from "../http/fault-fields.ts";
-import { type ControlOptions, runTransaction } from "../http/handler.ts";
+import { type ControlOptions, runRead, runTransaction } from "../http/handler.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 
 /** Injected faults of a world. */
@@ -13,7 +13,7 @@ export function faultRoutes({ operationIds }: ControlOptions): readonly ControlA
   return [listFaults, setFaults(fields), removeFaults, setFault(fields), getFault, removeFault];
 }
 
-const listFaults = route("GET /faults", {}, ({ world }) => runTransaction(world, renderFaults));
+const listFaults = route("GET /faults", {}, ({ world }) => runRead(world, renderFaults));
 
 const setFaults = (fields: FaultFields) =>
   route(
@@ -45,7 +45,7 @@ const setFault = (fields: FaultFields) =>
   });
 
 const getFault = route("GET /faults/:name", {}, ({ world, params }) =>
-  runTransaction(world, (transaction) => ({ fault: faultOf(transaction, params["name"] ?? "") })),
+  runRead(world, (transaction) => ({ fault: faultOf(transaction, params["name"] ?? "") })),
 );
 
 const removeFault = route("DELETE /faults/:name", {}, ({ world, params }) =>

@@ -7,7 +7,7 @@ import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
 import { explainOperation } from "../explain/explain-operation.ts";
 import { duration, point } from "../http/control-fields.ts";
-import { runTransaction } from "../http/handler.ts";
+import { runRead, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { streamJson } from "../http/stream-json.ts";
@@ -93,7 +93,7 @@ async function withViewAt<T>(
   at: z.output<typeof point> | undefined,
   read: (view: WorldView) => T,
 ): Promise<T> {
-  if (at === undefined) return runTransaction(world, read);
+  if (at === undefined) return runRead(world, read);
   const past = await world.viewAt(at);
   return past.ok ? read(past.value) : unwrap(refuse(past.refusal.code, `at: ${past.refusal.message}`));
 }

@@ -168,9 +168,8 @@ export class RouteHandlers {
       world = worldOf(context);
       // A restored world has a new history id, so the limiter counts anew: time went back.
       const historyId = this.#rateLimiter && world.history().id;
-      const immediate = await world.transact((transaction) =>
-        this.#start(transaction, request, handle, historyId),
-      );
+      const start = (transaction: Transaction) => this.#start(transaction, request, handle, historyId);
+      const immediate = await (isWrite(context) ? world.transact(start) : world.read(start));
       result = await withLaterBody(immediate ?? (await handleAfterDelay(world, request, handle)));
     } catch (error) {
       result =
@@ -258,8 +257,12 @@ async function schemaOf(
   }
 }
 
-function defaultPermission({ req }: Context): Permission {
-  return req.method === "GET" || req.method === "HEAD" ? "read" : "write";
+function defaultPermission(context: Context): Permission {
+  return isWrite(context) ? "write" : "read";
+}
+
+function isWrite({ req }: Context): boolean {
+  return req.method !== "GET" && req.method !== "HEAD";
 }
 
 /** The keys of a world move with it, and a client that tries again reaches it where they are valid. */

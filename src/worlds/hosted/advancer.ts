@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Deferred, deferred } from "../../kernel/deferred.ts";
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
@@ -30,6 +31,11 @@ export class Advancer {
   #arrivals: ArrivalSource = NO_ARRIVALS;
   /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
   #committedAt: SimTime | undefined;
+  /** Where the clock was when what is due by then had run; `undefined` when no advance runs. */
+  #from: SimTime | undefined;
+  #isPaused = false;
+  /** Resolves at the next pause, or at the end of the advance. */
+  #nextPause: Deferred | undefined;
 
   constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate, reports: Reports) {
     this.#reports = reports;
@@ -43,6 +49,23 @@ export class Advancer {
     this.#arrivals = arrivals;
   }
 
+  /** Whether an advance runs that has pauses. */
+  get isReadable(): boolean {
+    return this.#from !== undefined;
+  }
+
+  /** The instant of the world in a pause: everything that has happened is durable. `undefined` outside of pauses. */
+  get pausedAt(): SimTime | undefined {
+    if (!this.#isPaused || this.#from === undefined) return undefined;
+    return Math.max(this.#from, this.#lifecycle.requireLive().simulation.world.at);
+  }
+
+  /** Makes the advance commit and pause soon. Resolves then, or when the advance ends. */
+  nextPause(): Promise<void> {
+    this.#nextPause ??= deferred();
+    return this.#nextPause.promise;
+  }
+
   advance(target: AdvanceTarget): Promise<AdvanceResult | undefined> {
     return this.#advanceAlone(async () => {
       await this.runDueUntil(this.#now());
@@ -53,6 +76,7 @@ export class Advancer {
         "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
       if (to < now || to > END_OF_TIME) return undefined;
       const since = simulation.world.seq;
+      this.#from = now;
       return this.#runUntil(this.#arrivals, now, to, ({ simulation, clock }) => {
         clock.advanceTo(to);
         this.#commits.now();
@@ -67,6 +91,7 @@ export class Advancer {
     return this.#advanceAlone(async () => {
       if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
       const from = this.#now();
+      this.#from = from;
       await this.#runUntil(arrivals, from, Math.max(from, to), ({ clock }) => {
         clock.advanceTo(to);
         this.#commits.now();
@@ -109,6 +134,11 @@ export class Advancer {
       const isPortion = isDone || uncommittedEvents >= EVENTS_PER_COMMIT;
       if (isPortion) await this.#commitPortion(live);
       await nextTurn();
+      if (this.#nextPause !== undefined) {
+        await this.#commitPortion(live);
+        await nextTurn();
+      }
+      this.#isPaused = false;
       const { name, isShuttingDown } = this.#lifecycle;
       if (isPortion && isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
       // What the arrivals have seen since the last commit did not happen.
@@ -120,8 +150,10 @@ export class Advancer {
   async #commitPortion({ simulation, clock }: LiveWorld): Promise<void> {
     // Not before: others see the clock, and must not see what a kill can undo.
     clock.advanceTo(simulation.world.at);
-    await this.#commits.inSteps();
+    if (simulation.hasUndurableEvents) await this.#commits.inSteps();
     this.#committedAt = this.#now();
+    this.#isPaused = true;
+    this.#endWaitForPause();
   }
 
   /** An advance that fails after some of its commits states how far it came. */
@@ -140,8 +172,17 @@ export class Advancer {
           cause: error,
           outcome: `the clock was advanced to ${reached}, the last commit`,
         });
+      } finally {
+        this.#from = undefined;
+        this.#isPaused = false;
+        this.#endWaitForPause();
       }
     });
+  }
+
+  #endWaitForPause(): void {
+    this.#nextPause?.resolve();
+    this.#nextPause = undefined;
   }
 
   #now(): SimTime {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Deferred, deferred } from "../../kernel/deferred.ts";
 import { messageOf } from "../../kernel/message-of.ts";
 import type { Batch, SteppedWrite } from "../../simulation/journal.ts";
 import type { NewRequests } from "../../simulation/request-log.ts";
@@ -13,12 +14,6 @@ import type { WorldLifecycle } from "./world-lifecycle.ts";
  * Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time.
  */
 const FLUSH_EVERY_MS = 1_000;
-
-type Deferred = {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-};
 
 type CommitInProgress = {
   readonly live: LiveWorld;
@@ -264,14 +259,4 @@ export class GroupCommit {
     this.#next?.reject(failure);
     this.#next = undefined;
   }
-}
-
-function deferred(): Deferred {
-  let resolve: () => void = () => undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
 }

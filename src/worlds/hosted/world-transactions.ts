@@ -1,3 +1,4 @@
+import type { SimTime } from "../../kernel/time.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import { StoreUnavailable, type Transaction } from "../world-handle.ts";
 import { type Advancer, EVENTS_PER_TURN } from "./advancer.ts";
@@ -18,12 +19,42 @@ type WorldParts = {
   readonly dueTimer: DueTimer;
 };
 
+/** A read during an advance turned out to change the world. */
+class ChangesWorld extends Error {}
+
 /** Runs the transactions of a world: first the work that is due, then that of the caller. */
 export class WorldTransactions {
   readonly #parts: WorldParts;
 
   constructor(parts: WorldParts) {
     this.#parts = parts;
+  }
+
+  /** Runs work that usually executes no command. During an advance, it sees a commit of the advance. */
+  read<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+    const { advancer, gate } = this.#parts;
+    if (gate.running === undefined || !advancer.isReadable) return this.run(work);
+    const now = advancer.pausedAt;
+    if (now === undefined) return advancer.nextPause().then(() => this.read(work));
+    try {
+      return this.#readAt(now, work);
+    } catch (error) {
+      if (error instanceof ChangesWorld) return this.run(work);
+      throw this.#parts.lifecycle.asUnavailable(error);
+    }
+  }
+
+  /** Everything that has happened is durable, and no commit is under way. */
+  #readAt<T>(now: SimTime, work: (transaction: Transaction) => T): T {
+    const { lifecycle } = this.#parts;
+    const refuseChange = () => {
+      throw new ChangesWorld();
+    };
+    const transaction = transactionAt(lifecycle.requireLive(), now, {
+      ...{ commit: () => undefined, onChange: refuseChange, onDurableRow: refuseChange },
+      onLost: (error) => lifecycle.reportFailure(error),
+    });
+    return work(transaction);
   }
 
   /** Waits for long work that is running. The promise, if there is one, resolves when the result is durable. */

@@ -52,6 +52,48 @@ test.each(STORAGE_KINDS)("%s: others get a turn every few milliseconds of a long
   for (const { ok } of await kept.verify("default")) expect(ok).toBe(true);
 });
 
+test.each(STORAGE_KINDS)(
+  "%s: reads see a commit of a long advance, and changes wait for its end",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    await createBusyCompute(double);
+    const twin = await createDouble();
+    await createBusyCompute(twin);
+    const end = START + END.by;
+    let isOver = false;
+    const advance = double.world.advance(END).then(() => {
+      isOver = true;
+    });
+    const change = double.api("POST", "/projects", { project: { name: "later" } }).then(() => isOver);
+    // It executes a command, so it begins again after the end.
+    const late = double.world.read(({ now, execute }) => {
+      execute({ type: "CreateAccount", name: "late" });
+      return now;
+    });
+    const instants: number[] = [];
+    for (;;) {
+      const { body } = await double.api("GET", "/projects");
+      const seen = await double.world.read(({ world, now }) => ({
+        ...{ now, seq: world.seq, isLast: now >= end },
+        committed: double.world.history().seq,
+      }));
+      if (isOver || seen.isLast) break;
+      expect(seen.seq).toBe(seen.committed);
+      expect(body.projects.map(({ name }) => name)).not.toContain("later");
+      instants.push(seen.now);
+    }
+    await advance;
+    expect(await change).toBe(true);
+    expect(await late).toBeGreaterThanOrEqual(end);
+    expect(instants).toEqual(instants.toSorted((a, b) => a - b));
+    expect(new Set(instants).size).toBeGreaterThan(3);
+    const ofAdvance = await eventsAfter(twin);
+    expect((await double.world.events(0, Number.MAX_SAFE_INTEGER)).slice(0, ofAdvance.length)).toEqual(
+      ofAdvance,
+    );
+  },
+);
+
 /** Storage whose worlds call `step` before each step of a commit. */
 class InterruptedDirectory extends DataDirectory {
   beforeStep: (step: number) => unknown = () => undefined;
