@@ -24,14 +24,13 @@ export const advancePause: Benchmark = {
     await control(server, "POST", "/worlds", { name: "other" }, 201);
     const computes: string[] = [];
     const count = environment.quick ? 200 : 2_000;
-    let projectId = "";
-    for (let project = 0; project < count; project += 1) {
-      const created = await createProject(server);
-      computes.push(created.endpointId);
-      ({ projectId } = created);
+    let project = await createProject(server);
+    for (let created = 0; created < count; created += 1) {
+      project = await createProject(server);
+      computes.push(project.endpointId);
     }
     const other: LoadRequest = { method: "GET", path: "/w/other/_sim/health", headers: {}, expected: 200 };
-    const own = listEndpoints({ projectId });
+    const own = listEndpoints(project);
     const streams = Object.entries({ other, own }).map(([name, request]) => ({
       ...{ name, perSecond: READS_PER_SECOND, connections: CONNECTIONS, request },
     }));

@@ -43,10 +43,20 @@ export type InvariantReport = {
 };
 
 export function checkInvariants(world: World, now: SimTime): InvariantReport {
+  const steps = invariantSteps(world, now);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps, one per invariant, between which the world must not change. */
+export function* invariantSteps(world: World, now: SimTime): Generator<undefined, InvariantReport> {
   const violations: Violation[] = [];
   for (const invariant of INVARIANTS) {
     for (const message of invariant.violations(world, now))
       violations.push({ invariant: invariant.name, message });
+    yield undefined;
   }
   return { ok: violations.length === 0, checked: INVARIANTS.length, violations };
 }

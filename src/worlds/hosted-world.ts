@@ -122,6 +122,10 @@ export class HostedWorld implements WorldHandle {
     return this.#advancer.advance(target);
   }
 
+  inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T> {
+    return this.#advancer.inspect(stepsIn);
+  }
+
   /** Sets what arrives during every later `advance`. */
   attachArrivals(arrivals: ArrivalSource): void {
     this.#advancer.attachArrivals(arrivals);

@@ -131,6 +131,11 @@ export interface WorldHandle {
    */
   read<T>(work: (transaction: Transaction) => T): T | Promise<T>;
   /**
+   * Looks at the world, as it is when everything has run that is due now, in steps between which others get a turn.
+   * The world does not change meanwhile, and can be read.
+   */
+  inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T>;
+  /**
    * The sequence number of the last event, if all work that is due by now has been done and is durable. While it
    * is the same, a transaction would find the same world. `undefined`: only a transaction can tell.
    */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Deferred, deferred } from "../../kernel/deferred.ts";
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
+import type { World } from "../../platform/world/world.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import {
@@ -31,7 +32,8 @@ export class Advancer {
   #arrivals: ArrivalSource = NO_ARRIVALS;
   /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
   #committedAt: SimTime | undefined;
-  /** Where the clock was when what is due by then had run; `undefined` when no advance runs. */
+  #hasPauses = false;
+  /** Where the clock was when what is due by then had run; `undefined` before, and when nothing with pauses runs. */
   #from: SimTime | undefined;
   #isPaused = false;
   /** Resolves at the next pause, or at the end of the advance. */
@@ -49,9 +51,9 @@ export class Advancer {
     this.#arrivals = arrivals;
   }
 
-  /** Whether an advance runs that has pauses. */
-  get isReadable(): boolean {
-    return this.#from !== undefined;
+  /** Whether long work runs that has pauses. */
+  get hasPauses(): boolean {
+    return this.#hasPauses;
   }
 
   /** The instant of the world in a pause: everything that has happened is durable. `undefined` outside of pauses. */
@@ -96,6 +98,31 @@ export class Advancer {
         clock.advanceTo(to);
         this.#commits.now();
       });
+    });
+  }
+
+  /** Takes steps between which others get a turn, reads of this world among them. Changes wait for the end. */
+  inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T> {
+    return this.#gate.run(async () => {
+      this.#hasPauses = true;
+      try {
+        const now = this.#now();
+        await this.runDueUntil(now);
+        const live = this.#lifecycle.requireLive();
+        const steps = stepsIn(live.simulation.world, now);
+        this.#from = now;
+        this.#isPaused = true;
+        this.#endWaitForPause();
+        for (;;) {
+          const step = steps.next();
+          if (step.done === true) return step.value;
+          await nextTurn();
+          if (this.#lifecycle.live !== live)
+            throw new StoreUnavailable(`world "${this.#lifecycle.name}" was closed meanwhile`);
+        }
+      } finally {
+        this.#endPauses();
+      }
     });
   }
 
@@ -161,6 +188,7 @@ export class Advancer {
     const marked = this.#reports.markData(false);
     if (marked !== undefined) await marked;
     return this.#gate.run(async () => {
+      this.#hasPauses = true;
       this.#committedAt = undefined;
       try {
         return await work();
@@ -173,11 +201,16 @@ export class Advancer {
           outcome: `the clock was advanced to ${reached}, the last commit`,
         });
       } finally {
-        this.#from = undefined;
-        this.#isPaused = false;
-        this.#endWaitForPause();
+        this.#endPauses();
       }
     });
+  }
+
+  #endPauses(): void {
+    this.#hasPauses = false;
+    this.#from = undefined;
+    this.#isPaused = false;
+    this.#endWaitForPause();
   }
 
   #endWaitForPause(): void {

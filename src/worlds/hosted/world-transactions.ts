@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SimTime } from "../../kernel/time.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import { StoreUnavailable, type Transaction } from "../world-handle.ts";
@@ -33,11 +34,13 @@ export class WorldTransactions {
   /** Runs work that usually executes no command. During an advance, it sees a commit of the advance. */
   read<T>(work: (transaction: Transaction) => T): T | Promise<T> {
     const { advancer, gate } = this.#parts;
-    if (gate.running === undefined || !advancer.isReadable) return this.run(work);
+    if (gate.running === undefined || !advancer.hasPauses) return this.run(work);
     const now = advancer.pausedAt;
     if (now === undefined) return advancer.nextPause().then(() => this.read(work));
     try {
-      return this.#readAt(now, work);
+      const result = this.#readAt(now, work);
+      // The work that is paused goes on meanwhile, even if one read follows another.
+      return nextTurn().then(() => result);
     } catch (error) {
       if (error instanceof ChangesWorld) return this.run(work);
       throw this.#parts.lifecycle.asUnavailable(error);

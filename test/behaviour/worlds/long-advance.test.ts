@@ -94,6 +94,26 @@ test.each(STORAGE_KINDS)(
   },
 );
 
+test("reads are answered between two steps of a check, and changes wait for its end", async () => {
+  const double = await createDouble();
+  await createProject(double);
+  let isOver = false;
+  const check = double.world
+    .inspect(function* (world) {
+      const before = world.seq;
+      for (let step = 0; step < 1_000; step += 1) yield undefined;
+      return world.seq - before;
+    })
+    .finally(() => {
+      isOver = true;
+    });
+  const change = double.api("POST", "/projects", { project: { name: "later" } }).then(() => isOver);
+  const read = await double.api("GET", "/projects");
+  expect([isOver, read.body.projects.length]).toEqual([false, 1]);
+  expect([await check, await change]).toEqual([0, true]);
+  expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true, violations: [] });
+});
+
 /** Storage whose worlds call `step` before each step of a commit. */
 class InterruptedDirectory extends DataDirectory {
   beforeStep: (step: number) => unknown = () => undefined;
