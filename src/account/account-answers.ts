@@ -24,11 +24,20 @@ export const endpointAnswer = z.object({
 export const operationAnswer = z.object({
   id: z.string(),
   endpoint_id: z.string().nullish(),
+  branch_id: z.string().nullish(),
   action: z.string(),
   status: z.string(),
   failures_count: z.int(),
   created_at: instant,
   total_duration_ms: z.number(),
+});
+
+/** What the account's plan allows. S: the limits of `CurrentUserInfoResponse`. */
+export const planAnswer = z.object({
+  plan: z.string(),
+  projects_limit: z.int(),
+  branches_limit: z.int(),
+  max_autoscaling_limit: z.number(),
 });
 
 export const operationsPage = z.object({
@@ -56,6 +65,7 @@ export const consumptionPage = z.object({
   ),
 });
 
+export type PlanAnswer = z.output<typeof planAnswer>;
 export type ProjectAnswer = z.output<typeof projectAnswer>;
 export type EndpointAnswer = z.output<typeof endpointAnswer>;
 export type OperationAnswer = z.output<typeof operationAnswer>;

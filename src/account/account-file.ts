@@ -33,6 +33,15 @@ const TABLES = `
   CREATE TABLE newest (project TEXT PRIMARY KEY, operation TEXT NOT NULL);
 `;
 
+/** Tables that files of earlier pulls do not have; readers of files manage without them. */
+const LATER_TABLES = `
+  CREATE TABLE IF NOT EXISTS other_operations (project TEXT NOT NULL, branch TEXT, created_at INTEGER NOT NULL,
+    id TEXT NOT NULL, action TEXT NOT NULL, status TEXT NOT NULL, duration_ms INTEGER NOT NULL, failures INTEGER NOT NULL,
+    PRIMARY KEY (project, created_at, id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS plans (plan TEXT NOT NULL, projects_limit INTEGER NOT NULL, branches_limit INTEGER NOT NULL,
+    max_cu REAL NOT NULL, first_seen_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL);
+`;
+
 export type EndpointRow = {
   readonly number: number;
   readonly id: string;
@@ -84,6 +93,7 @@ export function openAccountFile(path: string, mode: "read" | "create"): Database
       })();
     }
     checkFormat(database, path);
+    if (mode === "create") database.exec(LATER_TABLES);
     return database;
   } catch (error) {
     database.close();

@@ -82,3 +82,62 @@ export function readConsumptionRows(database: Database): readonly ConsumptionRow
     .prepare("SELECT * FROM consumption ORDER BY project, granularity, start_at")
     .all() as ConsumptionRow[];
 }
+
+/** An operation of a compute, of a branch, or, without either, of a project. */
+export type TimedOperation = {
+  readonly project: string;
+  readonly branch: string | null;
+  readonly endpoint: string | null;
+  readonly created_at: SimTime;
+  readonly id: string;
+  readonly action: string;
+  readonly status: string;
+  readonly duration_ms: number;
+  readonly failures: number;
+};
+
+/** All operations by project, oldest first; of those of one second, those of branches first, because computes wait for them. */
+export function readTimedOperations(database: Database): IterableIterator<TimedOperation> {
+  const ofComputes = `SELECT e.project, nullif(e.branch, '') AS branch, e.id AS endpoint, o.created_at, o.id, o.action,
+    o.status, o.duration_ms, o.failures FROM operations o JOIN endpoints e ON e.number = o.endpoint`;
+  const others = hasTable(database, "other_operations")
+    ? `UNION ALL SELECT project, branch, NULL, created_at, id, action, status, duration_ms, failures FROM other_operations`
+    : "";
+  return database
+    .prepare(
+      `SELECT * FROM (${ofComputes} ${others}) ORDER BY project, created_at, endpoint IS NOT NULL, branch IS NOT NULL, id`,
+    )
+    .iterate() as IterableIterator<TimedOperation>;
+}
+
+export type PlanRow = {
+  readonly plan: string;
+  readonly projects_limit: number;
+  readonly branches_limit: number;
+  readonly max_cu: number;
+  readonly last_seen_at: SimTime;
+};
+
+/** The newest limits that a pull has read. */
+export function readPlanRow(database: Database): PlanRow | undefined {
+  if (!hasTable(database, "plans")) return undefined;
+  return database.prepare("SELECT * FROM plans ORDER BY rowid DESC LIMIT 1").get() as PlanRow | undefined;
+}
+
+/** Files of the first pulls lack some tables. */
+function hasTable(database: Database, name: string): boolean {
+  return (
+    database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined
+  );
+}
+
+/** The delays in force at the last pull that read each compute, ascending, each once; as the API states them. */
+export function readDelays(database: Database): readonly number[] {
+  return database
+    .prepare(
+      `SELECT DISTINCT suspend_timeout_seconds FROM settings s
+       WHERE last_seen_at = (SELECT max(last_seen_at) FROM settings t WHERE t.endpoint = s.endpoint) ORDER BY 1`,
+    )
+    .pluck()
+    .all() as number[];
+}

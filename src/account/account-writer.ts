@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
-import type { EndpointAnswer, OperationAnswer, ProjectAnswer } from "./account-answers.ts";
+import type { EndpointAnswer, OperationAnswer, PlanAnswer, ProjectAnswer } from "./account-answers.ts";
 import type { ConsumptionRow, UnreadPart } from "./account-file.ts";
 
 /** Writes what a pull has read. Each method is one commit. */
@@ -105,21 +105,26 @@ export class AccountWriter {
     })();
   }
 
-  /** Those of computes; others are about branches or projects. */
+  /** Those of computes; those of branches and projects are in a table of their own. */
   addOperations(project: string, operations: readonly OperationAnswer[]): void {
     const insert = this.#database.prepare("INSERT OR REPLACE INTO operations VALUES (?, ?, ?, ?, ?, ?, ?)");
+    const insertOther = this.#database.prepare(
+      "INSERT OR REPLACE INTO other_operations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    );
     for (const {
       id,
       endpoint_id,
+      branch_id,
       action,
       status,
       failures_count,
       created_at,
       total_duration_ms,
     } of operations) {
-      if (typeof endpoint_id !== "string") continue;
-      const number = this.#numberOfDeleted(endpoint_id, project, created_at);
-      insert.run(number, created_at, id, action, status, total_duration_ms, failures_count);
+      const values = [created_at, id, action, status, total_duration_ms, failures_count];
+      if (typeof endpoint_id === "string")
+        insert.run(this.#numberOfDeleted(endpoint_id, project, created_at), ...values);
+      else insertOther.run(project, branch_id ?? null, ...values);
     }
   }
 
@@ -128,10 +133,25 @@ export class AccountWriter {
     return this.#database
       .prepare(
         `SELECT operations.id FROM operations JOIN endpoints ON endpoints.number = operations.endpoint
+         WHERE project = ? AND status IN ('scheduling', 'running', 'cancelling')
+         UNION SELECT id FROM other_operations
          WHERE project = ? AND status IN ('scheduling', 'running', 'cancelling')`,
       )
       .pluck()
-      .all(project) as string[];
+      .all(project, project) as string[];
+  }
+
+  /** What the plan allows: one row for consecutive pulls that read the same. */
+  addPlan({ plan, projects_limit, branches_limit, max_autoscaling_limit }: PlanAnswer, at: SimTime): void {
+    const values = [plan, projects_limit, branches_limit, max_autoscaling_limit];
+    const same = this.#database
+      .prepare(
+        `UPDATE plans SET last_seen_at = ? WHERE plan = ? AND projects_limit = ? AND branches_limit = ? AND max_cu = ?
+         AND rowid = (SELECT max(rowid) FROM plans)`,
+      )
+      .run(at, ...values);
+    if (same.changes > 0) return;
+    this.#database.prepare("INSERT INTO plans VALUES (?, ?, ?, ?, ?, ?)").run(...values, at, at);
   }
 
   addConsumption(rows: readonly ConsumptionRow[]): void {

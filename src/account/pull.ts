@@ -9,6 +9,7 @@ import {
   operationAnswer,
   operationsPage,
   type ProjectAnswer,
+  planAnswer,
   projectAnswer,
 } from "./account-answers.ts";
 import type { UnreadPart } from "./account-file.ts";
@@ -59,7 +60,10 @@ export async function pullAccount(
   const at = counted.serverTime;
   writer.addPull(api.url, at, request.since);
   writer.addProjects(projects, at, request.projects === undefined && request.organization === undefined);
-  announce(projects.length, 2 * projects.length + 2 * Math.ceil(projects.length / PROJECTS_PER_CONSUMPTION));
+  announce(
+    projects.length,
+    1 + 2 * projects.length + 2 * Math.ceil(projects.length / PROJECTS_PER_CONSUMPTION),
+  );
   let [done, operations] = [0, 0];
   const queue = [...projects];
   const readNext = async (): Promise<void> => {
@@ -70,7 +74,7 @@ export async function pullAccount(
     }
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, readNext));
-  const notes = await readConsumption(counted, writer, projects);
+  const notes = [...(await readPlan(counted, writer)), ...(await readConsumption(counted, writer, projects))];
   return { projects: projects.length, calls: counted.calls, operations, notes };
 }
 
@@ -229,6 +233,17 @@ async function readPart(
     part = { ...part, cursor: next };
   }
   throw new UserError(`GET ${api.url}${path}/operations: the list has more than ${MAX_PAGES} pages`);
+}
+
+/** S: a key of an organization or a project has no user, and so no limits that it can read. */
+async function readPlan(api: CountedApi, writer: AccountWriter): Promise<readonly string[]> {
+  const path = "/users/me";
+  const response = await api.get(path);
+  if (response.status === 401) bodyOf(api, path, response);
+  if (response.status !== 200)
+    return [`no plan: the server answered GET ${path} with status ${response.status}`];
+  writer.addPlan(checked(api, path, response.body, planAnswer), api.serverTime);
+  return [];
 }
 
 /** Returns notes about what the plan does not allow to read. */

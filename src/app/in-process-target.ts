@@ -52,7 +52,7 @@ const ORIGIN = "http://standin.localhost";
  * `worldDatabase`, the world begins as a copy of that file; this needs `data`.
  */
 export async function openInProcessTarget(
-  { world, steps }: Scenario,
+  { world, steps }: Pick<Scenario, "steps"> & { readonly world: WorldDescription },
   data?: string,
   worldDatabase?: string,
   run?: WatchedRun,
@@ -110,7 +110,8 @@ class InProcessTarget implements ServedTarget {
   }
 
   async open(): Promise<void> {
-    const { seed, start, profile, plan, operations, durations, start_delay, limits } = this.#description;
+    const { seed, start, profile, calibration, plan, operations, durations, start_delay, limits } =
+      this.#description;
     const bugs: unknown[] = [];
     this.#directory = this.#data === undefined ? undefined : new DataDirectory(this.#data, MIGRATIONS_FOLDER);
     const file = seedFileOf(this.#description);
@@ -127,7 +128,16 @@ class InProcessTarget implements ServedTarget {
         ? { clock: MANUAL, ...hooks }
         : {
             ...hooks,
-            ...{ seed, profile, plan, operations, durations, startAt: start, planLimits: limits },
+            ...{
+              seed,
+              profile,
+              calibration,
+              plan,
+              operations,
+              durations,
+              startAt: start,
+              planLimits: limits,
+            },
             startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay),
             clock: MANUAL,
             populate: (target) => applySeedFile(file, target),

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { DurationDistribution } from "../kernel/distribution.ts";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import type { SimTime } from "../kernel/time.ts";
+import type { Calibration } from "../platform/catalog/calibration.ts";
 import { DEFAULT_PROFILE, type ProfileName } from "../platform/catalog/defaults-and-limits.ts";
 import type { LimitSettings, PlanName } from "../platform/catalog/plan.ts";
 import {
@@ -33,6 +34,8 @@ type WorldOptions = {
   readonly seed?: number | undefined;
   readonly startAt?: SimTime | undefined;
   readonly profile?: ProfileName | undefined;
+  /** Of a profile file, with the year that the file names in `profile`. */
+  readonly calibration?: Calibration | undefined;
   readonly plan?: PlanName | undefined;
   readonly clock?: ClockSetting | undefined;
   readonly operations?: WorldSettings["operations"] | undefined;
@@ -173,6 +176,7 @@ function createOrConfigureWorld(
         durations: options.durations ?? "varied",
         startAt: options.startAt ?? transaction.now,
         ...omitUndefined({
+          calibration: options.calibration,
           locks,
           answers,
           startDelay: startDelay ?? undefined,
@@ -198,16 +202,16 @@ function createOrConfigureWorld(
 
 /** These options apply only when the world is created. A different value later is an error. */
 function checkCreationOptions(settings: WorldSettings, options: WorldOptions): void {
-  const { seed, profile, plan, startAt, hostDomain = HOST_DOMAIN } = settings;
-  const current = { seed, profile, plan, startAt, hostDomain };
+  const { seed, plan, startAt, hostDomain = HOST_DOMAIN } = settings;
+  const current = { seed, plan, startAt, hostDomain };
   const flags = {
     seed: "--seed",
-    profile: "--profile",
     plan: "--plan",
     startAt: "--start-at",
     hostDomain: "--host-domain",
   } as const;
-  for (const key of ["seed", "profile", "plan", "startAt", "hostDomain"] as const) {
+  checkProfile(settings, options);
+  for (const key of ["seed", "plan", "startAt", "hostDomain"] as const) {
     const requested = options[key];
     if (requested === undefined || requested === current[key]) continue;
     const format = (value: unknown) =>
@@ -216,6 +220,17 @@ function checkCreationOptions(settings: WorldSettings, options: WorldOptions): v
       `${flags[key]} ${format(requested)}: this world was created with ${flags[key]} ${format(current[key])}; omit the flag, or use another --data directory`,
     );
   }
+}
+
+/** A profile file must have the figures that the world was created with. */
+function checkProfile(settings: WorldSettings, { profile, calibration }: WorldOptions): void {
+  if (profile === undefined) return;
+  if (profile === settings.profile && isDeepStrictEqual(calibration, settings.calibration)) return;
+  const requested = calibration?.name ?? profile;
+  const stored = settings.calibration?.name ?? settings.profile;
+  throw new WorldMismatch(
+    `--profile ${requested}: this world was created with ${requested === stored ? "other figures of that profile" : `--profile ${stored}`}; omit the flag, or use another --data directory`,
+  );
 }
 
 /** The settings that these options change; `null` restores the default. */

@@ -6,8 +6,11 @@ export type StandinOptions = {
   readonly clock?: string;
   /** The instant at which the clock starts, ISO 8601. Default for a new world: 2026-01-01T00:00:00Z. */
   readonly startAt?: string;
-  /** Use the platform's numbers of this year. */
-  readonly profile?: "2024" | "2026";
+  /**
+   * Use the platform's numbers of this year, or the path of a profile file, such as `standin account calibrate` writes. A
+   * file also gives the plan and the limits, unless they are stated here.
+   */
+  readonly profile?: "2024" | "2026" | (string & {});
   /** Plan of accounts that are created without one. */
   readonly plan?: "paid" | "free";
   /** Whether operations take time. */

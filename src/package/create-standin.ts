@@ -1,11 +1,14 @@
+import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { resolve } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import { createApp } from "../app/create-app.ts";
 import { createHttpServer } from "../app/http-server.ts";
 import type { InProcessPostgres } from "../app/in-process-postgres.ts";
 import { memoryStorage, openWorlds, type ServerOptions, WorldMismatch } from "../app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../app/package-root.ts";
+import type { WorldProfile } from "../app/profile-file.ts";
 import { acceptWebSockets } from "../app/web-sockets.ts";
+import { isUserError } from "../ports/user-error.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
 import { DataDirectory } from "../worlds/data-directory.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
@@ -60,9 +63,16 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     postgres: postgresOptions,
     rateLimit,
     limits: planLimits,
+    profile: requestedProfile,
     ...rest
   } = parseOptions(input);
-  const worldOptions = { ...rest, planLimits };
+  const profile = requestedProfile === undefined ? undefined : await readProfile(requestedProfile);
+  const worldOptions = {
+    ...rest,
+    ...profile,
+    plan: rest.plan ?? profile?.plan,
+    planLimits: { ...profile?.planLimits, ...planLimits },
+  };
   const directory = data === undefined ? undefined : openDirectory(resolve(data));
   const isNew = directory?.worlds().includes(DEFAULT_WORLD) !== true;
   const bugs: unknown[] = [];
@@ -160,6 +170,20 @@ function parseOptions(input: StandinOptions) {
   const { options, problem } = parseStandinOptions(input);
   if (options === undefined) throw new StandinError("BAD_REQUEST", problem, 400);
   return options;
+}
+
+/** A year, or the file of a profile. The parser of files is loaded on demand. */
+async function readProfile(text: string): Promise<WorldProfile> {
+  if (text === "2024" || text === "2026") return { profile: text };
+  try {
+    const content = readFileSync(text, "utf8");
+    const { parseProfileFile, worldProfileOf } = await import("../app/profile-file.ts");
+    return worldProfileOf(parseProfileFile(content, basename(text, extname(text))));
+  } catch (error) {
+    if (!(error instanceof Error && ("code" in error || isUserError(error)))) throw error;
+    const problem = isUserError(error) ? error.message : "expected 2024, 2026 or a readable file";
+    throw new StandinError("BAD_REQUEST", `profile: ${text}: ${problem}`, 400);
+  }
 }
 
 /** A stored world has only hashes of its keys, so it gets a new key. */

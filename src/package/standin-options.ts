@@ -17,7 +17,7 @@ const options = z.strictObject({
   seed: z.int().min(0).optional(),
   clock: parsedText(parseClockSetting, CLOCK_RULE).optional(),
   startAt: clockInstant.optional(),
-  profile: z.enum(["2024", "2026"]).optional(),
+  profile: z.string().min(1).optional(),
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
   locks: z.enum(["narrow", "parallel-branches", "project"]).optional(),

@@ -1,9 +1,11 @@
 import jStat from "jstat";
 import { describe, expect, test } from "vitest";
 import { type DurationDistribution, drawDuration } from "../../src/kernel/distribution.ts";
+import type { Calibration } from "../../src/platform/catalog/calibration.ts";
 import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import { OPERATION_ACTIONS, type OperationAction } from "../../src/platform/catalog/operation-actions.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
+import { meanLatencyMs } from "../../src/whatif/units/mean-latency.ts";
 import { createBranch } from "../support/double/compute.ts";
 import { createDouble, createProject, type Double } from "../support/double/double.ts";
 import { createFileDouble } from "../support/double/file-double.ts";
@@ -139,5 +141,50 @@ test("constant durations are those of earlier releases: 1 s each, and 3 s or 500
     expect(operations.length).toBeGreaterThan(20);
     for (const [action, ms] of operations)
       expect([0, action === "start_compute" ? startMs : 1_000], action).toContain(ms);
+  }
+});
+
+/** As a profile file gives it. */
+const CALIBRATION: Calibration = {
+  name: "shop",
+  durations: { start_compute: { kind: "empirical", quantilesMs: [200, 250, 300, 320, 900, 4_000] } },
+  failedShares: { start_compute: 0.25 },
+};
+
+test("draws of an empirical distribution are distributed as its quantiles, and have its mean", () => {
+  const quantilesMs = [200, 250, 300, 320, 900, 4_000];
+  const sorted = draws({ kind: "empirical", quantilesMs }, 20_260_107);
+  const shares = sorted.map((ms, index) => {
+    const above = quantilesMs.findIndex((quantile) => quantile > ms + 0.5);
+    const [low = 0, high = 0] = quantilesMs.slice(above - 1, above + 1);
+    const share = above === -1 ? 1 : (above - 1 + (ms + 0.5 - low) / (high - low)) / (quantilesMs.length - 1);
+    return sorted[index + 1] === ms ? 0 : Math.abs((index + 1) / DRAWS - share);
+  });
+  expect(Math.max(...shares)).toBeLessThan(KS_LIMIT);
+  const mean = sorted.reduce((sum, ms) => sum + ms, 0) / DRAWS;
+  expect(mean / meanLatencyMs({ kind: "empirical", quantilesMs })).toBeCloseTo(1, 1);
+  expect(sorted[0]).toBeGreaterThanOrEqual(200);
+  expect(sorted.at(-1)).toBeLessThanOrEqual(4_000);
+});
+
+test("a calibrated world keeps its figures when it is reopened, replayed and forked", async () => {
+  const options = { seed: 11, durations: "varied", calibration: CALIBRATION } as const;
+  const stored = await createFileDouble({ ...options });
+  try {
+    const inMemory = await createDouble({ ...options });
+    const before = await operationsOfAnHour(stored.double());
+    await stored.reopen();
+    const calibration = { name: "shop", failed_shares: { start_compute: 0.25 } };
+    expect((await stored.double().sim("GET", "/state?at=1")).body.world).toMatchObject({ calibration });
+    expect((await stored.double().sim("POST", "/worlds", { name: "fork", at: 1 })).status).toBe(201);
+    const inFork = await stored.double().fetch(new Request("http://localhost/w/fork/_sim/state"));
+    expect(await inFork.json()).toMatchObject({ world: { calibration } });
+    const after = await operationsOfAnHour(stored.double());
+    expect([before, after]).toEqual([await operationsOfAnHour(inMemory), await operationsOfAnHour(inMemory)]);
+    const starts = before.flatMap(([action, ms]) => (action === "start_compute" ? [ms] : []));
+    expect(Math.max(...starts)).toBeLessThanOrEqual(4_000);
+    expect(Math.min(...starts)).toBeGreaterThanOrEqual(200);
+  } finally {
+    await stored.end();
   }
 });

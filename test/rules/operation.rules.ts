@@ -18,6 +18,7 @@ import {
   DAY,
   given,
   NOW,
+  queued,
   running,
   SECOND,
   type Step,
@@ -306,5 +307,34 @@ test("a compute restarts after an update only below the quota of its project", (
     .then([
       { type: "OperationFinished", operationId: "operation-4" },
       { type: "ComputeSuspended", cause: "request" },
+    ]);
+});
+
+/** As a profile file gives it: every start takes 2 s, and fails. */
+const CALIBRATION = {
+  name: "shop",
+  durations: { start_compute: { kind: "empirical", quantilesMs: [1_000, 2_000, 2_000] } },
+  failedShares: { start_compute: 1 },
+} as const;
+
+test("a failure that a calibrated profile draws is in the event that schedules the operation", () => {
+  const settings = { calibration: CALIBRATION, durations: "varied" } as const;
+  given(worldWithAccount(settings))
+    .when(createShop)
+    .then([
+      { type: "ProjectCreated" },
+      { type: "BranchCreated" },
+      { type: "ComputeCreated" },
+      running("create_timeline", { failures: undefined }),
+      queued("start_compute", { failures: { times: 1, ends: "failed", count: 0 } }),
+    ]);
+});
+
+test("with constant durations, a calibrated start takes the median and does not fail", () => {
+  given(worldWithAccount({ calibration: CALIBRATION }), createShop, after(SECOND))
+    .when(operation(2), after(2 * SECOND))
+    .then([
+      { type: "OperationFinished", operationId: "operation-2" },
+      { type: "ComputeActivated", endpointId: "ep-main", release: RELEASE },
     ]);
 });

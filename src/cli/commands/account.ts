@@ -7,6 +7,7 @@ import type { SimTime } from "../../kernel/time.ts";
 import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { PublicApi } from "../../remote/client/public-api.ts";
 import { amount, plural } from "../../whatif/units/number-format.ts";
+import { calibrateCommand } from "../account/calibrate-command.ts";
 import { parseApiUrl } from "../client/api-access.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
@@ -35,6 +36,7 @@ export function accountCommand(): Command {
   return new Command("account")
     .addCommand(pullCommand())
     .addCommand(showCommand())
+    .addCommand(calibrateCommand())
     .addHelpText(
       "after",
       `
@@ -42,7 +44,8 @@ Examples:
   $ export STANDIN_FROM_KEY=…
   $ standin account pull --from https://console.example.com/api/v2 --out shop.standin-account
   $ standin account show shop.standin-account
-  $ standin whatif curve shop.standin-account`,
+  $ standin whatif curve shop.standin-account
+  $ standin account calibrate shop.standin-account --out shop.profile.yaml`,
     );
 }
 

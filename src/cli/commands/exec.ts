@@ -29,7 +29,7 @@ export function execCommand(): Command {
         parseInstantOption,
       ),
     )
-    .addOption(envOption("--profile <year>", "platform profile of the world").choices(["2024", "2026"]))
+    .addOption(envOption("--profile <profile>", "platform profile of the world: 2024, 2026, or a file"))
     .addOption(envOption("--seed-file <file>", "YAML file of what the world contains"))
     .addHelpText(
       "after",

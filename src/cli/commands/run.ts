@@ -59,6 +59,7 @@ Examples:
   $ standin run scenarios/*.yaml --workers 2 --reporter pretty --reporter junit=report.xml
   $ standin run scenarios/*.yaml --reporter pretty=report.txt --reporter github
   $ standin run mine.yaml --reporter pretty --reporter html=report.html
+  $ standin run mine.yaml --profile shop.profile.yaml
   $ generate-scenario | standin run -
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json
   $ standin run scenarios/*.yaml --shard 1/3 --reporter pretty --reporter json=shard-1.json
@@ -140,6 +141,10 @@ function placeOptions(): Option[] {
 function worldOptions(): Option[] {
   return [
     runSeedOption("random seed (default: that of the file)"),
+    new Option(
+      "--profile <profile>",
+      "platform profile: 2024, 2026, or a file of standin account calibrate (default: that of the file)",
+    ).conflicts(["target", "queue"]),
     new Option(
       "--keep <dir>",
       "keep the world in this directory; several runs each use a subdirectory",

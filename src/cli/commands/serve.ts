@@ -5,6 +5,9 @@ import { CliError } from "../terminal/cli-error.ts";
 import { dataOption } from "../terminal/options.ts";
 
 const NOTES = `
+A --profile file also gives the plan, the limits, and the share of operations that
+fail. The world stores its figures and does not need the file again.
+
 The options of new worlds (--start-at, --seed, --profile, --plan, --host-domain)
 apply only when the world is created. On later starts omit them; a different
 value is an error.
@@ -26,6 +29,7 @@ Examples:
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
   $ standin serve --clock 60x --operations immediate
   $ standin serve --clock manual --seed 7 --durations constant
+  $ standin serve --profile shop.profile.yaml      # as fast as an account of the platform
   $ standin serve --locks parallel-branches        # one branch per test file, in parallel
   $ standin serve --answers recorded               # for clients that read what recordings have
   $ standin serve --backup-every 1h --keep-backups 48`;

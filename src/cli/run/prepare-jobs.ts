@@ -9,6 +9,7 @@ import { isEmbeddedWorld } from "../history/embedded-world.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
+import { readWorldProfile } from "../terminal/profile-option.ts";
 import { readText } from "../terminal/read-text.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";
@@ -31,6 +32,8 @@ export type JobOptions = {
   readonly bail?: boolean;
   readonly ui?: boolean;
   readonly seed?: number;
+  /** A year or a file. */
+  readonly profile?: string;
   readonly keep?: string;
   /** Directory of the files that scenarios name (default: that of each scenario). */
   readonly filesFrom?: string;
@@ -41,12 +44,16 @@ export type JobOptions = {
 /** Reads every file before the first run, so that all mistakes are reported at once. */
 export async function prepareJobs(
   paths: readonly string[],
-  { only, shard, seed, bail, ui, keep, filesFrom, target, controlToken }: JobOptions,
+  { only, shard, seed, profile: profileOption, bail, ui, keep, filesFrom, target, controlToken }: JobOptions,
   signal: AbortSignal,
 ): Promise<readonly TitledJob[]> {
   const problems: string[] = [];
   const jobs: TitledJob[] = [];
   checkStandardInput(paths);
+  const profile =
+    profileOption === undefined
+      ? undefined
+      : { option: profileOption, world: await readWorldProfile(profileOption) };
   for (const path of paths) {
     try {
       const text =
@@ -55,6 +62,7 @@ export async function prepareJobs(
           : readText(path, MAX.scenarioFile);
       const file = readScenario(text, path);
       checkSeedOverride(file, path, seed, only);
+      checkProfileOverride(file, path, profileOption, only);
       checkWorldFiles(file, filesFrom);
       for (const [variant, recordings] of (await readRecordings(file, signal, filesFrom)).entries())
         jobs.push({
@@ -64,6 +72,7 @@ export async function prepareJobs(
             variant,
             recordings,
             seed,
+            profile,
             bail: bail === true,
             title: variantTitle(file, variant),
             needs: needsOf(file, variant),
@@ -127,6 +136,22 @@ function checkSeedOverride(
   if (conflicting.some((world) => world.file !== undefined))
     throw new CliError(
       `--seed ${seed}: the initial world of ${path} already has a seed; set that of its traffic as world.seed in the file`,
+      true,
+    );
+}
+
+/** Rejects --profile for a scenario with an initial world, which already has one. */
+function checkProfileOverride(
+  file: ScenarioFile,
+  path: string,
+  profile: string | undefined,
+  only: JobOptions["only"],
+): void {
+  const isGiven = ({ scenario }: ScenarioFile["variants"][number], variant: number) =>
+    scenario.world.file !== undefined && isSelected(variantTitle(file, variant), only);
+  if (profile !== undefined && file.variants.some(isGiven))
+    throw new CliError(
+      `--profile ${profile}: the initial world of ${path} already has a profile; run it without the option`,
       true,
     );
 }

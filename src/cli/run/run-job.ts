@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { OPERATION_IDS } from "../../app/create-app.ts";
 import { openHttpTarget } from "../../app/http-target.ts";
 import { openInProcessTarget, type ServedTarget } from "../../app/in-process-target.ts";
+import type { WorldProfile } from "../../app/profile-file.ts";
 import { temporaryDirectory } from "../../app/run-files.ts";
 import { givenName } from "../../control-api/http/control-fields.ts";
 import { faultFields } from "../../control-api/http/fault-fields.ts";
@@ -13,6 +14,7 @@ import { FAULT_CODES } from "../../platform-api/http/fault-middleware.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import { SeedFileError } from "../../scenario/file/seed-schema.ts";
 import { everyStep } from "../../scenario/file/step-schema.ts";
+import type { WorldDescription } from "../../scenario/file/world-schema.ts";
 import { parseScenario, type ScenarioFile } from "../../scenario/parse-scenario.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import type { RunProgress } from "../../scenario/run/run-clock.ts";
@@ -36,6 +38,8 @@ export type ScenarioJob = {
   readonly recordings: RecordingsBySource;
   /** Replaces the seed of the file. */
   readonly seed?: number | undefined;
+  /** Replaces the profile of the file. `option`: as the command names it. */
+  readonly profile?: { readonly option: string; readonly world: WorldProfile } | undefined;
   readonly bail: boolean;
   /** Directory in which to keep the world. */
   readonly keep?: string | undefined;
@@ -78,7 +82,7 @@ export async function runScenarioJob(
   const file = (hooks.read ?? readScenario)(job.text, job.file);
   const variant = file.variants[job.variant];
   if (variant === undefined) throw new Error(`${job.file} has no variant ${job.variant}`);
-  const scenario = withSeed(variant.scenario, job.seed);
+  const scenario = withProfile(withSeed(variant.scenario, job.seed), job.profile?.world);
   const { name, values } = variant;
   const title = runTitle({ scenario: name, values });
   const repeat = repeatingCommand(job, scenario, file.variants.length === 1 ? undefined : title);
@@ -132,7 +136,7 @@ function obstacleOf(error: unknown, file: string): string | undefined {
 
 /** The command that repeats a run; `only`: its title, if the file has other runs. */
 function repeatingCommand(
-  { file, target }: ScenarioJob,
+  { file, target, profile }: ScenarioJob,
   { world }: Scenario,
   only: string | undefined,
 ): string {
@@ -142,6 +146,7 @@ function repeatingCommand(
     ...(only === undefined ? [] : ["--only", shellWord(only)]),
     "--seed",
     world.seed,
+    ...(profile === undefined ? [] : ["--profile", shellWord(profile.option)]),
     ...(target === undefined ? [] : ["--target", shellWord(target.url)]),
   ].join(" ");
 }
@@ -174,7 +179,7 @@ export function scenarioReader(): typeof readScenario {
 }
 
 async function openTarget(
-  scenario: Scenario,
+  scenario: ScenarioWithProfile,
   { file, target, keep, worldCopy, isWithoutFiles, temporaryRoot }: ScenarioJob,
   temporary: string | undefined,
   view: RunView | undefined,
@@ -225,6 +230,15 @@ function initialWorldFile(
 function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
   return seed === undefined ? scenario : { ...scenario, world: { ...scenario.world, seed } };
 }
+
+/** A run keeps the plan and the limits of its file, which its verdict depends on. */
+function withProfile(scenario: Scenario, given: WorldProfile | undefined): ScenarioWithProfile {
+  if (given === undefined) return scenario;
+  const { profile, calibration } = given;
+  return { ...scenario, world: { ...scenario.world, profile, calibration } };
+}
+
+type ScenarioWithProfile = Omit<Scenario, "world"> & { readonly world: WorldDescription };
 
 /** Quotes `text` for a POSIX shell where needed. */
 function shellWord(text: string): string {

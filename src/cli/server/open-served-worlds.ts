@@ -7,6 +7,7 @@ import {
   type ServerOptions,
   WorldMismatch,
 } from "../../app/open-worlds.ts";
+import type { WorldProfile } from "../../app/profile-file.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { DurationMs } from "../../kernel/time.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
@@ -19,7 +20,8 @@ import type { Scrubber } from "./scrubber.ts";
 /** Opens the worlds of the data directory with the limits of the options. */
 export async function openServedWorlds(
   directory: DataDirectory,
-  options: ServeOptions,
+  options: Omit<ServeOptions, "profile">,
+  profile: WorldProfile | undefined,
   applySeedFile: Populate | undefined,
   scrubber: Scrubber,
   dataHooks: Pick<ServerOptions, "onDataReleased" | "beforeCopy">,
@@ -42,7 +44,9 @@ export async function openServedWorlds(
       directory,
       {
         ...options,
-        planLimits: planLimits(options),
+        ...profile,
+        plan: options.plan ?? profile?.plan,
+        planLimits: planLimits(options, profile?.planLimits),
         populate: applySeedFile,
         limits,
         retention,
@@ -72,17 +76,24 @@ function retentionLimit(duration: DurationMs): DurationMs | undefined {
   return Number.isFinite(duration) ? duration : undefined;
 }
 
-function planLimits({
-  projectsLimit,
-  branchesLimit,
-  endpointsLimit,
-  snapshotsLimit,
-}: ServeOptions): PlanLimitOverrides | undefined {
-  const limits = omitUndefined({
-    projects: projectsLimit,
-    branches: branchesLimit,
-    endpoints: endpointsLimit,
-    snapshots: snapshotsLimit,
-  });
+/** Options override the limits of a profile file. */
+function planLimits(
+  {
+    projectsLimit,
+    branchesLimit,
+    endpointsLimit,
+    snapshotsLimit,
+  }: Pick<ServeOptions, "projectsLimit" | "branchesLimit" | "endpointsLimit" | "snapshotsLimit">,
+  ofProfile: PlanLimitOverrides | undefined,
+): PlanLimitOverrides | undefined {
+  const limits = {
+    ...ofProfile,
+    ...omitUndefined({
+      projects: projectsLimit,
+      branches: branchesLimit,
+      endpoints: endpointsLimit,
+      snapshots: snapshotsLimit,
+    }),
+  };
   return Object.keys(limits).length === 0 ? undefined : limits;
 }

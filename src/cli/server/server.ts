@@ -11,6 +11,7 @@ import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
 import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { readWorldProfile } from "../terminal/profile-option.ts";
 import { createLog, type Log } from "./log.ts";
 import { openServedWorlds } from "./open-served-worlds.ts";
 import { type OpenTracing, openTracing } from "./open-tracing.ts";
@@ -41,6 +42,7 @@ const MAX_NAMED_WORLDS = 10;
 export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
   const seed = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
+  const profile = options.profile === undefined ? undefined : await readWorldProfile(options.profile);
   const log = createLog(options.logLevel);
   const traces = await openTracing(process.env, (message) => log.warn(message));
   const directory = openDataDirectory(options.data, {
@@ -67,7 +69,15 @@ export async function serve(options: ServeOptions): Promise<void> {
       onDataReleased: () => postgres?.port.dataReleased(),
       beforeCopy: async (world: string) => postgres?.port.prepareCopy(world),
     };
-    const opened = await openServedWorlds(directory, options, seed?.populate, scrubber, dataHooks, log);
+    const opened = await openServedWorlds(
+      directory,
+      options,
+      profile,
+      seed?.populate,
+      scrubber,
+      dataHooks,
+      log,
+    );
     worlds = opened.worlds;
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);

@@ -134,7 +134,7 @@ export function explainUnfinished(view: WorldView, operation: Operation): Reason
   const faultText =
     failures === undefined
       ? ""
-      : `; fault "${failures.fault}" has made it fail ${failures.count} of ${failures.times} times`;
+      : `; ${failures.fault === undefined ? "the failures of the calibrated profile have" : `fault "${failures.fault}" has`} made it fail ${failures.count} of ${failures.times} times`;
   if (operation.state.status === "running") {
     return {
       about,

@@ -119,6 +119,7 @@ export const effect = z
   });
 
 function maxDelay(takes: DurationDistribution): number {
+  if (takes.kind === "empirical") return takes.quantilesMs.at(-1) ?? 0;
   return takes.kind === "fixed" ? takes.ms : takes.maxMs;
 }
 

@@ -28,14 +28,15 @@ export type Operation = {
   readonly cause: "request" | "activity" | "autosuspend" | "restart" | "quota" | "repeated_update";
   /** R: after an update, a compute that was active is started again. */
   readonly thenStart: boolean;
-  /** Present if a fault makes it fail: how often, and how many attempts have failed so far. */
+  /** Present if it will fail, or has failed: how often, and how many attempts have failed so far. */
   readonly failures?: OperationFailures;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
 };
 
 export type OperationFailures = {
-  readonly fault: string;
+  /** The fault that makes it fail; absent if that was drawn from the failures of a calibrated profile. */
+  readonly fault?: string;
   /** The number of failing attempts. Afterwards it ends as `ends` says. */
   readonly times: number;
   readonly ends: "finished" | "failed";

@@ -1,5 +1,6 @@
 import type { DurationDistribution } from "../../kernel/distribution.ts";
 import type { SimTime } from "../../kernel/time.ts";
+import type { Calibration } from "../catalog/calibration.ts";
 import type { ProfileName } from "../catalog/defaults-and-limits.ts";
 import type { LimitSettings, PlanName } from "../catalog/plan.ts";
 import type { EventBase } from "./event-base.ts";
@@ -8,6 +9,8 @@ import type { EventBase } from "./event-base.ts";
 export type WorldSettings = {
   readonly seed: number;
   readonly profile: ProfileName;
+  /** Overrides figures of the profile. It is stored, so that the world needs its file no more. */
+  readonly calibration?: Calibration;
   /** The plan of accounts that are created without one. */
   readonly plan: PlanName;
   /** `immediate`: operations take no time and finish before the next command. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
+import type { Calibration } from "../../platform/catalog/calibration.ts";
 import { DEFAULT_PROFILE, PG_VERSIONS } from "../../platform/catalog/defaults-and-limits.ts";
 import { documented, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
@@ -187,4 +188,5 @@ export const world = strictObject({
       }),
     ),
 });
-export type WorldDescription = z.output<typeof world>;
+/** `calibration`: of a profile file that replaces the profile of the scenario. */
+export type WorldDescription = z.output<typeof world> & { readonly calibration?: Calibration | undefined };

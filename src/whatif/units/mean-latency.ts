@@ -15,9 +15,20 @@ export function meanLatencyMs(latency: StartLatency): DurationMs {
       return (latency.minMs + latency.maxMs) / 2;
     case "lognormal":
       return cappedMean(latency.medianMs, latency.sigma, latency.maxMs);
+    case "empirical":
+      return meanOfQuantiles(latency.quantilesMs);
     default:
       return latency satisfies never;
   }
+}
+
+/** Each part between two quantiles has the same share and the mean of its ends. */
+function meanOfQuantiles(quantilesMs: readonly DurationMs[]): number {
+  const [first = 0] = quantilesMs;
+  const last = quantilesMs.at(-1) ?? first;
+  if (quantilesMs.length < 2) return first;
+  const sum = quantilesMs.reduce((total, ms) => total + ms, 0);
+  return (sum - (first + last) / 2) / (quantilesMs.length - 1);
 }
 
 /** E[min(X, max)] of a log-normal X. */

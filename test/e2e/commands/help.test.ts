@@ -57,7 +57,7 @@ const BELOW = {
   hosts: ["install", "print", "check", "remove"],
   faults: ["set", "list", "clear"],
   report: ["merge"],
-  account: ["pull", "show"],
+  account: ["pull", "show", "calibrate"],
   whatif: [
     "curve",
     "apply",

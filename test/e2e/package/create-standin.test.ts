@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createApiClient } from "@neondatabase/api-client";
 import { createStandin, type Standin, StandinError, type StandinOptions } from "@standin/standin";
 import { afterEach, expect, test } from "vitest";
@@ -270,4 +272,29 @@ test("a wait for what cannot happen is rejected: nothing is due, or the time is 
     code: "TIMED_OUT",
     status: 408,
   });
+});
+
+test("it takes a profile file, whose figures, plan and limits its world has, and names a mistake in one", async () => {
+  const { path, remove } = temporaryDirectory();
+  try {
+    const file = join(path, "shop.yaml");
+    writeFileSync(
+      file,
+      "{like: '2026', plan: {projects: 3, branches: 4}, failures: {apply_config: {share: 0.5}}}",
+    );
+    const sim = await create({ profile: file, limits: { branches: 9 } });
+    expect((await sim.state()).world).toMatchObject({
+      ...{ profile: "2026", limits: { projects: 3, branches: 9 } },
+      calibration: { name: "shop", failed_shares: { apply_config: 0.5 } },
+    });
+    writeFileSync(file, "{failures: {apply_config: {share: 2}}}");
+    await expect(createStandin({ profile: file })).rejects.toThrow(
+      /^profile: .*failures.apply_config.share: /,
+    );
+    await expect(createStandin({ profile: "2025" })).rejects.toThrow(
+      "expected 2024, 2026 or a readable file",
+    );
+  } finally {
+    remove();
+  }
 });

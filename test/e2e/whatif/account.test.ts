@@ -30,7 +30,7 @@ test("a pull reads every operation of a compute, and a second one only what is n
   const first = await pull(server.ready.api_url, server.key, out, "--json");
   expect({ code: first.code, stderr: first.stderr }).toEqual({
     code: 0,
-    stderr: "reading 2 projects with at least 6 calls\n",
+    stderr: "reading 2 projects with at least 7 calls\n",
   });
   expect(operationIdsIn(out)).toEqual(await operationIdsOf(server));
   expect(operationIdsIn(out).length).toBeGreaterThan(20);

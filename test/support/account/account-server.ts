@@ -17,10 +17,13 @@ export type AccountServer = RunningServer & {
   readonly key: string;
 };
 
-/** A second server, with an account whose computes were used for half a day. */
-export async function startAccount(names: readonly string[]): Promise<AccountServer> {
+/** A second server, with an account whose computes, one for each project, were used for half a day. */
+export async function startAccount(
+  names: readonly string[],
+  options: readonly string[] = [],
+): Promise<AccountServer> {
   const data = testDirectory();
-  const server = await startServer(data, ["--clock", "manual", "--start-at", STARTED_AT]);
+  const server = await startServer(data, ["--clock", "manual", "--start-at", STARTED_AT, ...options]);
   const [projects, computes]: [string[], string[]] = [[], []];
   for (const name of names) {
     const { body } = await server.api("POST", "/projects", { project: { name } });

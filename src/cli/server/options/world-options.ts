@@ -28,9 +28,8 @@ export const WORLD_OPTIONS = [
     parse: integerParser(0, Number.MAX_SAFE_INTEGER),
   },
   {
-    flags: "--profile <year>",
-    description: `platform profile of a new world: its sizes, limits and durations (default: ${DEFAULT_PROFILE})`,
-    choices: ["2024", "2026"],
+    flags: "--profile <profile>",
+    description: `platform profile of a new world: its sizes, limits and durations; 2024, 2026, or a file of standin account calibrate (default: ${DEFAULT_PROFILE})`,
   },
   {
     flags: "--plan <plan>",

@@ -1,5 +1,6 @@
 import { drawDuration } from "../../../kernel/distribution.ts";
 import { drawOperationId } from "../../../kernel/ids.ts";
+import { uniform } from "../../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../../kernel/time.ts";
 import type { OperationAction } from "../../catalog/operation-actions.ts";
 import type { Context } from "../../model/context.ts";
@@ -8,6 +9,7 @@ import {
   conflicts,
   endpointOf,
   type Operation,
+  type OperationFailures,
   type OperationRequest,
   type OperationState,
   suspendsCompute,
@@ -15,7 +17,7 @@ import {
 import { nextNumber, type World } from "../../world/world.ts";
 import type { FaultCounts } from "../fault/match-fault.ts";
 import { matchOperationFaults } from "../fault/operation-fault.ts";
-import { durationOfOperation } from "./operation-duration.ts";
+import { durationOfOperation, failedShareOfOperation } from "./operation-duration.ts";
 
 /**
  * The events that schedule operations, in order. An operation without conflicts runs at once; the others are
@@ -67,7 +69,8 @@ function scheduleOperation(
     ? { status: "scheduling" }
     : { status: "running", startedAt: now, dueAt: now + durationMs };
   const base = buildOperation(projectId, request, number, durationMs, state, context);
-  const operation = faults?.failures === undefined ? base : { ...base, failures: faults.failures };
+  const failures = faults?.failures ?? drawFailure(world, request.action, number, context);
+  const operation = failures === undefined ? base : { ...base, failures };
   const scheduled: Event = { type: "OperationScheduled", at: now, operation };
   const consequences = isBlocked ? [] : consequencesOfStart(operation, now);
   return [...(faults?.events ?? []), scheduled, ...consequences];
@@ -168,6 +171,18 @@ function drawOperationDuration(
 ): DurationMs {
   const distribution = durationOfOperation(action, world.settings, profile);
   return drawDuration(distribution, () => random.stream("operation-duration", number));
+}
+
+/** A failure by the share of a calibrated profile. It is drawn with the duration, so that the end can be predicted. */
+function drawFailure(
+  world: World,
+  action: OperationAction,
+  number: number,
+  { random }: Context,
+): OperationFailures | undefined {
+  const share = failedShareOfOperation(action, world.settings);
+  if (share === 0 || uniform(random.stream("operation-failure", number)) >= share) return undefined;
+  return { times: 1, ends: "failed", count: 0 };
 }
 
 /** The unfinished operations of a project, in the order in which they were scheduled. */
