@@ -34,7 +34,7 @@ export type ObservedAction = {
 
 /** `operations`: by project, oldest first. */
 export function observeActions(operations: Iterable<TimedOperation>): readonly ObservedAction[] {
-  const tallies = new Map<string, Tally>();
+  const byAction = new Map<string, ActionCounters>();
   let project: string | undefined;
   let busy = new BusyUntil();
   for (const operation of operations) {
@@ -45,12 +45,12 @@ export function observeActions(operations: Iterable<TimedOperation>): readonly O
     const mayWait = busy.mayHold(operation);
     busy.add(operation);
     if (operation.status !== "finished" && operation.status !== "failed") continue;
-    const tally = tallies.get(operation.action) ?? new Tally(operation);
-    tallies.set(operation.action, tally);
-    tally.add(operation, mayWait);
+    const counters = byAction.get(operation.action) ?? new ActionCounters(operation);
+    byAction.set(operation.action, counters);
+    counters.add(operation, mayWait);
   }
-  return [...tallies.values()]
-    .map((tally) => tally.result())
+  return [...byAction.values()]
+    .map((counters) => counters.result())
     .toSorted((one, other) => (one.action < other.action ? -1 : 1));
 }
 
@@ -103,7 +103,7 @@ class BusyUntil {
   }
 }
 
-class Tally {
+class ActionCounters {
   readonly #action: string;
   readonly #durations: number[] = [];
   #waited = 0;

@@ -180,8 +180,8 @@ test("a run takes the figures of a profile file, and names it in the command tha
 
 test("a what-if question takes the start latency of a profile file", async () => {
   const trace = join(testDirectory(), "shop.csv");
-  const rows = [0, 20, 40].map((minute) => `2026-01-05T00:${String(minute).padStart(2, "0")}:00Z,1000`);
-  writeFileSync(trace, `timestamp,duration_ms\n${rows.join("\n")}\n`);
+  const rows = [0, 20, 40].map((minute) => `2026-01-05T00:${String(minute).padStart(2, "0")}:00Z,shop,1000`);
+  writeFileSync(trace, `timestamp,endpoint,duration_ms\n${rows.join("\n")}\n`);
   const { stdout } = await runStandin(["whatif", "curve", trace, "--profile", profileFile(HIDDEN), "--json"]);
   expect(JSON.parse(stdout).question).toMatchObject({
     profile: "hidden",
