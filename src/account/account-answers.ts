@@ -18,6 +18,7 @@ export const endpointAnswer = z.object({
   autoscaling_limit_max_cu: z.number(),
   suspend_timeout_seconds: z.int(),
   disabled: z.boolean().nullish(),
+  last_active: instant.nullish(),
   created_at: instant,
 });
 

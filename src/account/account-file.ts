@@ -38,6 +38,8 @@ const LATER_TABLES = `
   CREATE TABLE IF NOT EXISTS other_operations (project TEXT NOT NULL, branch TEXT, created_at INTEGER NOT NULL,
     id TEXT NOT NULL, action TEXT NOT NULL, status TEXT NOT NULL, duration_ms INTEGER NOT NULL, failures INTEGER NOT NULL,
     PRIMARY KEY (project, created_at, id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS activity (endpoint INTEGER NOT NULL, last_active_at INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, last_active_at)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS plans (plan TEXT NOT NULL, projects_limit INTEGER NOT NULL, branches_limit INTEGER NOT NULL,
     max_cu REAL NOT NULL, first_seen_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL);
 `;

@@ -141,3 +141,34 @@ export function readDelays(database: Database): readonly number[] {
     .pluck()
     .all() as number[];
 }
+
+/** When a compute was last active, as a pull saw it. */
+export type ActivityReading = {
+  readonly endpoint: string;
+  readonly project: string;
+  readonly last_active_at: SimTime;
+  /** The time of the server at the pull. */
+  readonly seen_at: SimTime;
+  /** The setting that this pull read. */
+  readonly suspend_timeout_seconds: number;
+};
+
+/** By compute, oldest first. */
+export function readActivity(database: Database): readonly ActivityReading[] {
+  if (!hasTable(database, "activity")) return [];
+  return database
+    .prepare(
+      `SELECT e.id AS endpoint, e.project, a.last_active_at, a.seen_at, s.suspend_timeout_seconds
+       FROM activity a JOIN endpoints e ON e.number = a.endpoint
+       JOIN settings s ON s.endpoint = a.endpoint AND a.seen_at BETWEEN s.first_seen_at AND s.last_seen_at
+       ORDER BY a.endpoint, a.last_active_at`,
+    )
+    .all() as ActivityReading[];
+}
+
+/** The instant of the pull before the last one; undefined if there is only one. */
+export function previousPullAt(database: Database): SimTime | undefined {
+  return database.prepare("SELECT at FROM pulls ORDER BY number DESC LIMIT 1 OFFSET 1").pluck().get() as
+    | SimTime
+    | undefined;
+}

@@ -64,6 +64,10 @@ export class AccountWriter {
       for (const endpoint of endpoints) {
         insert.run(endpoint.id, project, endpoint.branch_id, endpoint.type, endpoint.created_at);
         this.#addSettings(this.#numberOf(endpoint.id), endpoint, at);
+        if (endpoint.last_active != null)
+          this.#database
+            .prepare("INSERT OR REPLACE INTO activity VALUES (?, ?, ?)")
+            .run(this.#numberOf(endpoint.id), endpoint.last_active, at);
       }
       const here = new Set(endpoints.map(({ id }) => id));
       const present = this.#database

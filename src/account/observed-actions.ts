@@ -18,6 +18,8 @@ export type ObservedAction = {
   readonly quantilesMs?: readonly DurationMs[];
   /** Durations that count. */
   readonly durations: number;
+  /** Those durations, ascending. */
+  readonly sortedMs: readonly DurationMs[];
   /** Left out, because they may have waited for another operation. */
   readonly waited: number;
   /** Left out, because an attempt failed before. */
@@ -138,6 +140,7 @@ class ActionCounters {
       action: this.#action,
       ...(sorted.length < LEAST_OBSERVATIONS ? {} : { quantilesMs: quantilesOf(sorted) }),
       durations: sorted.length,
+      sortedMs: sorted,
       ...{ waited: this.#waited, retried: this.#retried, recorded: this.#recorded },
       ...{ ended: this.#ended, failed: this.#failed, from: this.#from, to: this.#to },
     };

@@ -76,6 +76,8 @@ const profileSchema = z.strictObject({
 
 export type ProfileFile = Omit<z.output<typeof profileSchema>, "name" | "start_latency" | "durations"> & {
   readonly name: string;
+  /** The number of observations behind the durations of an action, if the file states it. */
+  readonly counts: Readonly<Partial<Record<OperationAction, number>>>;
   /** By action, those that the file states; `start_latency` is that of `start_compute`. */
   readonly durations: Readonly<Partial<Record<OperationAction, DurationDistribution>>>;
 };
@@ -93,12 +95,16 @@ export function parseProfileFile(text: string, defaultName: string): ProfileFile
   if (latency !== undefined && durations.start_compute?.quantiles_ms !== undefined)
     throw new UserError("start_latency: durations.start_compute states the same; remove one of them");
   const observed: Partial<Record<OperationAction, DurationDistribution>> = {};
+  const counts: Partial<Record<OperationAction, number>> = {};
   for (const action of OPERATION_ACTIONS) {
     const quantilesMs = durations[action]?.quantiles_ms;
-    if (quantilesMs !== undefined) observed[action] = { kind: "empirical", quantilesMs };
+    if (quantilesMs === undefined) continue;
+    observed[action] = { kind: "empirical", quantilesMs };
+    const count = durations[action]?.count;
+    if (count !== undefined) counts[action] = count;
   }
   if (latency !== undefined) observed.start_compute = latency;
-  return { ...rest, name, durations: observed };
+  return { ...rest, name, counts, durations: observed };
 }
 
 /** What a world takes from a profile. */

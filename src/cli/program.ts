@@ -129,6 +129,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "read what the computes of an account did, for what-if commands",
     async () => (await import("./commands/account.ts")).accountCommand(),
   ],
+  shadow: [
+    "compare what the computes of an account did with what the rules of standin say",
+    async () => (await import("./commands/shadow.ts")).shadowCommand(),
+  ],
   mirror: [
     "copy the projects, branches, computes and settings of an account to standin or to a seed file",
     async () => (await import("./commands/mirror.ts")).mirrorCommand(),

@@ -31,6 +31,7 @@ const COMMANDS = [
     "engines",
     "hosts",
     "account",
+    "shadow",
   ],
   ...[
     "snapshots",

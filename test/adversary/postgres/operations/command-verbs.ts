@@ -19,6 +19,7 @@ export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
   verify: "reads the history",
   scrub: "reads the history",
   compact: "shortens the history",
+  shadow: "reads a file of its own",
   account: "sends GET requests to another server, and reads a file of its own",
   drift: "calls the platform API of two servers",
   docs: "reads pages of the package",

@@ -1,0 +1,66 @@
+import { quantileMs } from "../../kernel/distribution.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
+
+/** What is compared, with the rule of standin and its evidence (docs/evidence.md). */
+const CHECKS = {
+  suspend: { rule: "a compute suspends one delay after its last activity", evidence: "R" },
+  duration: { rule: "operations take as long as those of the profile", evidence: "A" },
+  order: { rule: "starts and suspends of a compute alternate", evidence: "R" },
+  action: { rule: "operations have the actions that standin schedules", evidence: "S" },
+  status: { rule: "operations have the statuses of the public document", evidence: "S" },
+  consumption: { rule: "active time is metered from start to suspend", evidence: "R" },
+} as const satisfies Readonly<Record<string, { readonly rule: string; readonly evidence: string }>>;
+
+type CheckName = keyof typeof CHECKS;
+
+/** Something that the rules do not explain. */
+export type Surprise = {
+  readonly check: CheckName;
+  readonly project: string | null;
+  readonly compute: string | null;
+  /** Id of the operation, if it is about one. */
+  readonly operation: string | null;
+  readonly at: SimTime;
+  readonly text: string;
+};
+
+/** The outcome of one check. */
+export type CheckResult = {
+  readonly check: CheckName;
+  readonly compared: number;
+  /** Not compared, because the account does not show enough. */
+  readonly skipped: number;
+  /** What happened minus what the rules say. */
+  readonly differencesMs?: readonly DurationMs[];
+  readonly surprises: readonly Surprise[];
+};
+
+/** The agreement as JSON: `agreement.json`. */
+export function agreementSummary(results: readonly CheckResult[], tolerance: number) {
+  const surprises = results.flatMap((result) => result.surprises);
+  return {
+    agrees: surprises.length <= tolerance,
+    tolerance,
+    checks: results.map(({ check, compared, skipped, differencesMs, surprises: own }) => ({
+      check,
+      ...CHECKS[check],
+      ...{ compared, skipped, surprises: own.length },
+      differences_ms: differencesMs === undefined ? null : differenceQuantiles(differencesMs),
+    })),
+    surprises: surprises.map(({ at, check, ...surprise }) => ({
+      check,
+      ...CHECKS[check],
+      ...surprise,
+      at: new Date(at).toISOString(),
+    })),
+  };
+}
+
+export type AgreementSummary = ReturnType<typeof agreementSummary>;
+
+function differenceQuantiles(differencesMs: readonly DurationMs[]) {
+  if (differencesMs.length === 0) return null;
+  const sorted = differencesMs.toSorted((one, other) => one - other);
+  const [least, median, p95, most] = [0, 0.5, 0.95, 1].map((share) => Math.round(quantileMs(sorted, share)));
+  return { least, median, p95, most };
+}
