@@ -262,6 +262,10 @@ class HttpTarget implements ScenarioTarget {
   /** Settings that apply only when a world is created must be those of the scenario. */
   #checkSettings({ profile, operations, durations, start_delay, limits }: WorldDescription): void {
     const settings = { durations: DEFAULT_DURATIONS, ...this.#world.settings };
+    if (settings.calibration !== undefined)
+      throw new CannotRunError(
+        `world.profile: the scenario wants ${profile}, but ${this.#connection.base} has the calibrated profile ${settings.calibration.name}; start the server with --profile ${profile}`,
+      );
     const expected = {
       profile,
       operations,

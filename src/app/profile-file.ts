@@ -130,15 +130,20 @@ export function worldProfileOf(file: ProfileFile): WorldProfile {
   if (field !== undefined)
     throw new UserError(`${field}: only what-if questions take this from a file; remove it for a world`);
   const { name, like, durations, failures = {}, plan } = file;
-  const failedShares: Partial<Record<OperationAction, number>> = {};
-  for (const action of OPERATION_ACTIONS) {
-    const share = failures[action]?.share ?? 0;
-    if (share > 0) failedShares[action] = share;
-  }
   const limits = omitUndefined({ projects: plan?.projects, branches: plan?.branches });
   return {
     profile: like,
-    calibration: { name, durations, failedShares },
+    calibration: {
+      name,
+      durations: OPERATION_ACTIONS.flatMap((action) => {
+        const takes = durations[action];
+        return takes === undefined ? [] : [{ action, takes }];
+      }),
+      failures: OPERATION_ACTIONS.flatMap((action) => {
+        const share = failures[action]?.share ?? 0;
+        return share === 0 ? [] : [{ action, share }];
+      }),
+    },
     ...(plan?.name === undefined ? {} : { plan: plan.name }),
     ...(Object.keys(limits).length === 0 ? {} : { planLimits: limits }),
   };

@@ -1,5 +1,6 @@
 import jStat from "jstat";
 import { describe, expect, test } from "vitest";
+import { parseObject, renderObject } from "../../src/control-api/http/render-object.ts";
 import { type DurationDistribution, drawDuration } from "../../src/kernel/distribution.ts";
 import type { Calibration } from "../../src/platform/catalog/calibration.ts";
 import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
@@ -147,9 +148,18 @@ test("constant durations are those of earlier releases: 1 s each, and 3 s or 500
 /** As a profile file gives it. */
 const CALIBRATION: Calibration = {
   name: "shop",
-  durations: { start_compute: { kind: "empirical", quantilesMs: [200, 250, 300, 320, 900, 4_000] } },
-  failedShares: { start_compute: 0.25 },
+  durations: [
+    {
+      action: "start_compute",
+      takes: { kind: "empirical", quantilesMs: [200, 250, 300, 320, 900, 4_000] },
+    },
+  ],
+  failures: [{ action: "start_compute", share: 0.25 }],
 };
+
+test("the control API gives the figures of a calibrated world so that its readers get them back", () => {
+  expect(parseObject(renderObject(CALIBRATION))).toEqual(CALIBRATION);
+});
 
 test("draws of an empirical distribution are distributed as its quantiles, and have its mean", () => {
   const quantilesMs = [200, 250, 300, 320, 900, 4_000];
@@ -174,7 +184,7 @@ test("a calibrated world keeps its figures when it is reopened, replayed and for
     const inMemory = await createDouble({ ...options });
     const before = await operationsOfAnHour(stored.double());
     await stored.reopen();
-    const calibration = { name: "shop", failed_shares: { start_compute: 0.25 } };
+    const calibration = { name: "shop", failures: [{ action: "start_compute", share: 0.25 }] };
     expect((await stored.double().sim("GET", "/state?at=1")).body.world).toMatchObject({ calibration });
     expect((await stored.double().sim("POST", "/worlds", { name: "fork", at: 1 })).status).toBe(201);
     const inFork = await stored.double().fetch(new Request("http://localhost/w/fork/_sim/state"));

@@ -313,8 +313,8 @@ test("a compute restarts after an update only below the quota of its project", (
 /** As a profile file gives it: every start takes 2 s, and fails. */
 const CALIBRATION = {
   name: "shop",
-  durations: { start_compute: { kind: "empirical", quantilesMs: [1_000, 2_000, 2_000] } },
-  failedShares: { start_compute: 1 },
+  durations: [{ action: "start_compute", takes: { kind: "empirical", quantilesMs: [1_000, 2_000, 2_000] } }],
+  failures: [{ action: "start_compute", share: 1 }],
 } as const;
 
 test("a failure that a calibrated profile draws is in the event that schedules the operation", () => {

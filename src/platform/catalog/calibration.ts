@@ -4,7 +4,8 @@ import type { OperationAction } from "./operation-actions.ts";
 /** What the operations of an account did, instead of the figures of a profile. Actions without figures keep those. */
 export type Calibration = {
   readonly name: string;
-  readonly durations: Readonly<Partial<Record<OperationAction, DurationDistribution>>>;
-  /** The share of operations that fail for good. */
-  readonly failedShares: Readonly<Partial<Record<OperationAction, number>>>;
+  /** Lists, because the control API renders names of properties in another case. */
+  readonly durations: readonly { readonly action: OperationAction; readonly takes: DurationDistribution }[];
+  /** The share of operations that fail for good; actions that never fail are not listed. */
+  readonly failures: readonly { readonly action: OperationAction; readonly share: number }[];
 };

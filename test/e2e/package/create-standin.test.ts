@@ -285,7 +285,7 @@ test("it takes a profile file, whose figures, plan and limits its world has, and
     const sim = await create({ profile: file, limits: { branches: 9 } });
     expect((await sim.state()).world).toMatchObject({
       ...{ profile: "2026", limits: { projects: 3, branches: 9 } },
-      calibration: { name: "shop", failed_shares: { apply_config: 0.5 } },
+      calibration: { name: "shop", failures: [{ action: "apply_config", share: 0.5 }] },
     });
     writeFileSync(file, "{failures: {apply_config: {share: 2}}}");
     await expect(createStandin({ profile: file })).rejects.toThrow(

@@ -92,9 +92,10 @@ test("durations and failures of a server are recovered from its operations, and 
   const copy = await startServer(data, ["--clock", "manual", "--profile", out, "--seed", "3"]);
   const settings = (await copy.sim("GET", "/state")).body.world;
   expect(settings).toMatchObject({ profile: "2026", plan: "paid", limits: { projects: 77, branches: 33 } });
-  expect(settings.calibration.durations.start_compute.quantiles_ms).toEqual(
-    profile.durations.start_compute.quantiles_ms,
-  );
+  expect(settings.calibration.durations).toContainEqual({
+    action: "start_compute",
+    takes: { kind: "empirical", quantiles_ms: profile.durations.start_compute.quantiles_ms },
+  });
   await copy.kill("SIGTERM");
 
   // The world has stored its figures: it needs neither the option nor the file.
@@ -187,4 +188,24 @@ test("a what-if question takes the start latency of a profile file", async () =>
     profile: "hidden",
     start_latency: "200ms..4000ms as observed, median 310ms",
   });
+});
+
+test("a scenario is not run on a server with a calibrated profile, and what-if questions take its start latency", async () => {
+  const server = await startServer(testDirectory(), ["--clock", "manual", "--profile", profileFile(HIDDEN)]);
+  const scenario = join(testDirectory(), "wake.json");
+  writeFileSync(scenario, JSON.stringify(WAKE));
+  const url = server.ready.control_url.replace(/\/_sim$/, "");
+  const run = await runStandin(["run", scenario, "--target", url]);
+  expect(run.code).toBe(2);
+  expect(`${run.stdout}${run.stderr}`).toContain(
+    "has the calibrated profile hidden; start the server with --profile 2026",
+  );
+  const { body } = await server.api("POST", "/projects", { project: { name: "shop" } });
+  for (let round = 0; round < 3; round += 1) {
+    await server.sim("POST", "/activity", { endpoint_id: body.endpoints[0].id });
+    await server.sim("POST", "/clock/advance", { by: "20m" });
+  }
+  const { stdout } = await runStandin(["whatif", "curve", "--url", url, "--json"]);
+  // The tests start servers with constant durations: the median.
+  expect(JSON.parse(stdout).question).toMatchObject({ profile: "2026", start_latency: "310ms" });
 });

@@ -11,7 +11,7 @@ export function durationOfOperation(
 ): DurationDistribution {
   if (operations === "immediate") return { kind: "fixed", ms: 0 };
   if (action === "start_compute" && startDelay !== undefined) return startDelay;
-  const observed = calibration?.durations[action];
+  const observed = calibration?.durations.find((one) => one.action === action)?.takes;
   if (observed !== undefined) return durations === "varied" ? observed : medianOf(observed);
   return (durations === "varied" ? profile.variedDurations : profile.durations)[action];
 }
@@ -22,7 +22,7 @@ export function failedShareOfOperation(
   { operations, durations = DEFAULT_DURATIONS, calibration }: DurationSettings,
 ): number {
   if (operations === "immediate" || durations === "constant") return 0;
-  return calibration?.failedShares[action] ?? 0;
+  return calibration?.failures.find((one) => one.action === action)?.share ?? 0;
 }
 
 export type DurationSettings = Pick<WorldSettings, "operations" | "durations" | "startDelay" | "calibration">;
