@@ -9,13 +9,13 @@ const ROOMS = {
   // What this package and its satellites say to each other (decision 0039).
   ports: { rooms: [], packages: [], node: false },
   // The table of limits of input, and what counts against it: all that reads input may use it.
-  "input-limits": { rooms: [], packages: [], node: false },
+  "input-limits": { rooms: [], packages: ["zod"], node: false },
   platform: { rooms: [], packages: [], node: false },
   simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
   store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
   worlds: { rooms: ["store", "simulation", "platform"], packages: ["better-sqlite3"], node: true },
   "traffic/generated": {
-    rooms: ["simulation", "platform"],
+    rooms: ["input-limits", "simulation", "platform"],
     packages: ["zod", "cron-parser", "temporal-polyfill"],
     node: false,
   },

@@ -82,7 +82,7 @@ export type UnreadPart = {
 /** Opens a file of `standin account pull`; `create` makes a new one if it does not exist. */
 export function openAccountFile(path: string, mode: "read" | "create"): Database.Database {
   const isNew = !existsSync(path);
-  if (isNew && mode === "read") throw new UserError(`${path}: there is no such file`);
+  if (isNew && mode === "read") throw new UserError(`${path} does not exist`);
   const database = new Database(path, { readonly: mode === "read" });
   try {
     // Readable while a pull writes, and durable with each commit.

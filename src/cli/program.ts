@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { layOutHelp } from "./docs/help-layout.ts";
 import { VERSION } from "./server/version.ts";
 import { refuseRepeatedOptions } from "./terminal/options.ts";
+import { usageMessage } from "./terminal/usage-errors.ts";
 
 /**
  * Each command with its description and loader. Only the command that runs is loaded, which keeps startup
@@ -189,7 +190,7 @@ function unifyErrors(command: Command): void {
   const { outputError = (text, write) => write(text) } = command.configureOutput();
   command.configureOutput({
     outputError: (text, write) =>
-      outputError(text.startsWith("(") ? text : `standin: ${text.replace(/^error: /, "")}`, write),
+      outputError(text.startsWith("(") ? text : `standin: ${usageMessage(text)}\n`, write),
   });
   for (const child of command.commands) unifyErrors(child);
 }

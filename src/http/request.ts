@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
+import { issueText } from "../input-limits/issue-text.ts";
 import { MAX } from "../input-limits/limits.ts";
 import { messageOf } from "../kernel/message-of.ts";
 import { findLoneSurrogate, findReservedName } from "../kernel/text.ts";
@@ -13,7 +14,6 @@ import {
 } from "../worlds/world-handle.ts";
 import { type BodyLimits, type RequestBody, readLimitedBody } from "./body.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf, shortened } from "./errors.ts";
-import { issueText } from "./issue-text.ts";
 
 /** An expected error response, thrown to end the handling of a request. */
 export class RequestError extends Error {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { clockInstant } from "../control-api/http/control-fields.ts";
 import { parsedText } from "../http/fields.ts";
+import { issueText } from "../input-limits/issue-text.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../kernel/distribution.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/model/api-key.ts";
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/rules/compute/host-name.ts";
@@ -60,7 +61,7 @@ type ParsedOptions =
 
 /** The options of `createStandin`, parsed, or every problem with them. */
 export function parseStandinOptions(input: unknown): ParsedOptions {
-  const result = options.safeParse(input);
+  const result = options.safeParse(input, { error: issueText });
   if (result.success) return { options: result.data };
   const problems = result.error.issues.map(
     ({ path, message }) => `${path.length === 0 ? "options" : path.join(".")}: ${message}`,

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { issueText } from "../input-limits/issue-text.ts";
 import { closestMatch } from "../kernel/text.ts";
 import { checkScenario } from "./check/check-scenario.ts";
 import type { ReportProblem } from "./check/names.ts";
@@ -77,7 +78,7 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
     const report: ReportProblem = (path, message) => {
       if (!isUnresolved(path)) problems.push(source.problemAt(path, message));
     };
-    const parsed = scenario.safeParse(filled.value);
+    const parsed = scenario.safeParse(filled.value, { error: issueText });
     if (parsed.success) {
       checkScenario(parsed.data, report, { errorCodes: rules?.errorCodes });
       checkFaults(parsed.data.steps, ["steps"], rules, report);

@@ -218,7 +218,7 @@ export function compactTimestamp(at: number): string {
 
 /** World names occur in URLs and file paths. */
 export const WORLD_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-export const WORLD_NAME_RULE = "must be 1 to 63 of a-z, 0-9 and -, and must not begin or end with -";
+export const WORLD_NAME_RULE = "must be 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends";
 
 /** This name, or the first free one with a number appended. */
 export function availableName(name: string, isTaken: (name: string) => boolean): string {

@@ -109,7 +109,7 @@ export async function findServer(target: ServerTarget): Promise<ControlClient | 
 export async function requireServer(target: ServerTarget): Promise<ControlClient> {
   const client = await findServer(target);
   if (client !== undefined) return client;
-  const where = target.url ?? resolve(target.data);
+  const where = target.url ?? target.data;
   throw new CliError(
     `no server is running at ${where}; start one with: standin serve${target.url === undefined ? ` --data ${target.data}` : ""}`,
   );

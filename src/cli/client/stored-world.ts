@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
 import { createApp } from "../../app/create-app.ts";
 import { openWorlds } from "../../app/open-worlds.ts";
 import { CorruptFile } from "../../store/tables/journal-checksum.ts";
@@ -18,7 +17,7 @@ export async function withStoredWorld<T>(
 ): Promise<T> {
   // Do not create a world here: its first API key would never be printed.
   if (!DataDirectory.hasWorld(data, DEFAULT_WORLD)) {
-    throw new CliError(`${resolve(data)} has no world; create one with: standin serve --data ${data}`);
+    throw new CliError(`${data} has no world; create one with: standin serve --data ${data}`);
   }
   const directory = openDataDirectory(data);
   try {

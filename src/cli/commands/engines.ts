@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { messageOf } from "../../kernel/message-of.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { dataOption, envOption, jsonOption } from "../terminal/options.ts";
 import { print, printResult } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
+import { invalidValue } from "../terminal/usage-errors.ts";
 
 type EngineOptions = { readonly data: string; readonly json?: boolean };
 type RemoveOptions = EngineOptions & { readonly volumes?: string; readonly force?: boolean };
@@ -140,7 +141,7 @@ async function directoryOf({ data }: EngineOptions): Promise<string> {
 
 function parseMajor(text: string): number {
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Expected a major version such as 16.");
+  throw invalidValue("a major version such as 16");
 }
 
 function asCliError(error: unknown): never {

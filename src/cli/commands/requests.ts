@@ -1,8 +1,11 @@
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { ControlAnswer } from "../../control-api/document/answers.ts";
 import type { ControlCall, ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";
 import { addFollowOptions, ENTRIES_PER_READ, type FollowedList, printList } from "../client/followed-list.ts";
+import { expectedOneOf, invalidValue } from "../terminal/usage-errors.ts";
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 type RequestPage = Extract<ControlAnswer<"GET /requests">, { readonly requests: unknown }>;
 type RequestEntry = RequestPage["requests"][number];
@@ -12,9 +15,12 @@ type RequestsOptions = ServerTarget & RequestFilters & { since?: number; follow?
 export function requestsCommand(): Command {
   return addFollowOptions(new Command("requests"), "requests")
     .addOption(
-      new Option("--status <status>", "only this status (423), class (5xx), or none: connection lost"),
+      new Option(
+        "--status <status>",
+        "only this status (423), class (5xx), or none: connection lost",
+      ).argParser(parseStatusOption),
     )
-    .addOption(new Option("--method <method>", "only this method, such as POST"))
+    .addOption(new Option("--method <method>", "only this method, such as POST").argParser(parseMethodOption))
     .addOption(new Option("--path <text>", "only paths that contain this text"))
     .addHelpText(
       "after",
@@ -28,6 +34,18 @@ Examples:
   $ standin requests --follow --json | jq -c '[.method, .path, .status]'`,
     )
     .action((options: RequestsOptions) => printList(requestLog(options), options));
+}
+
+/** The rule of GET /requests. */
+function parseStatusOption(text: string): string {
+  if (/^([1-5]\d\d|[1-5]xx|none)$/.test(text)) return text;
+  throw invalidValue("a status such as 423, a class such as 5xx, or none for a lost connection");
+}
+
+function parseMethodOption(text: string): string {
+  const method = text.toUpperCase();
+  if (METHODS.includes(method)) return method;
+  throw new InvalidArgumentError(expectedOneOf(METHODS, text));
 }
 
 function requestLog({ status, method, path }: RequestFilters): FollowedList<RequestEntry> {

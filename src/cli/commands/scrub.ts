@@ -28,7 +28,7 @@ Examples:
     )
     .action(async ({ data, json }: { data: string; json?: boolean }) => {
       const directory = resolve(data);
-      if (!existsSync(directory)) throw new CliError(`${directory} does not exist`);
+      if (!existsSync(directory)) throw new CliError(`${data} does not exist`);
       const { scrubWorlds } = await import("../history/scrub-worlds.ts");
       let damaged = 0;
       await scrubWorlds(directory, (result) => {

@@ -1,8 +1,10 @@
 import { Command } from "commander";
 import { addOptions } from "../server/options/option-table.ts";
-import { SERVE_OPTIONS, type ServeOptions } from "../server/options/serve-options.ts";
+import { SERVE_OPTION_GROUPS, type ServeOptions } from "../server/options/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { dataOption } from "../terminal/options.ts";
+
+const FIRST_GROUP = Object.keys(SERVE_OPTION_GROUPS)[0] as string;
 
 const NOTES = `
 A --profile file also gives the plan, the limits, and the share of operations that
@@ -35,17 +37,17 @@ Examples:
   $ standin serve --backup-every 1h --keep-backups 48`;
 
 export function serveCommand(): Command {
-  return addOptions(new Command("serve").addOption(dataOption()), SERVE_OPTIONS)
-    .addHelpText("after", NOTES)
-    .action(async (options: ServeOptions) => {
-      if (options.keepBackups !== undefined && options.backupEvery === undefined)
-        throw new CliError(
-          "--keep-backups (STANDIN_KEEP_BACKUPS) requires --backup-every (STANDIN_BACKUP_EVERY)",
-          true,
-        );
-      const operations = options.settle === true ? "immediate" : options.operations;
-      // The server is loaded only here, which keeps the startup of other commands fast.
-      const { serve } = await import("../server/server.ts");
-      await serve({ ...options, ...(operations === undefined ? {} : { operations }) });
-    });
+  const command = new Command("serve").addOption(dataOption().helpGroup(FIRST_GROUP));
+  for (const [group, rows] of Object.entries(SERVE_OPTION_GROUPS)) addOptions(command, rows, group);
+  return command.addHelpText("after", NOTES).action(async (options: ServeOptions) => {
+    if (options.keepBackups !== undefined && options.backupEvery === undefined)
+      throw new CliError(
+        "--keep-backups (STANDIN_KEEP_BACKUPS) requires --backup-every (STANDIN_BACKUP_EVERY)",
+        true,
+      );
+    const operations = options.settle === true ? "immediate" : options.operations;
+    // The server is loaded only here, which keeps the startup of other commands fast.
+    const { serve } = await import("../server/server.ts");
+    await serve({ ...options, ...(operations === undefined ? {} : { operations }) });
+  });
 }

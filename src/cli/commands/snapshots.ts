@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { findServer, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
@@ -9,6 +9,7 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { controlTokenOption, dataOption, jsonOption, worldOption } from "../terminal/options.ts";
 import { printResult } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
+import { invalidValue } from "../terminal/usage-errors.ts";
 
 type SnapshotsOptions = ServerTarget & { json?: boolean };
 /** Of the commands that work on the files of this machine. */
@@ -178,7 +179,7 @@ Examples:
 
 function parseSha256Option(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError("It must be 64 hexadecimal digits.");
+  throw invalidValue("64 hexadecimal digits");
 }
 
 /**

@@ -44,7 +44,7 @@ Examples:
 async function stop({ data, timeout }: StopOptions): Promise<number> {
   await requireServer({ data, world: "default" });
   const pid = readServerFile(resolve(data))?.pid;
-  if (pid === undefined) throw new CliError(`no server is running at ${resolve(data)}`);
+  if (pid === undefined) throw new CliError(`no server is running at ${data}`);
   process.kill(pid, "SIGTERM");
   const deadline = performance.now() + timeout;
   while (isRunning(pid)) {

@@ -134,7 +134,8 @@ arrives here again.`,
 
 /** Part of a path, so it is checked before a request is sent. */
 function checkWorldName(name: string): string {
-  if (!WORLD_NAME.test(name)) throw new CliError(`name: ${WORLD_NAME_RULE}`);
+  if (!WORLD_NAME.test(name))
+    throw new CliError(`<name>: ${WORLD_NAME_RULE.replace(/^must be /, "expected ")}, got "${name}"`, true);
   return name;
 }
 

@@ -8,6 +8,7 @@ export const COMMAND_PAGES: Readonly<Record<string, Readonly<Record<string, stri
     serve: "reference/serve.md",
     init: "reference/commands.md#first-files",
     exec: "how-to/run-in-ci.md",
+    engines: "reference/postgres.md#versions",
     mirror: "how-to/compare-servers.md#copy-an-account",
     completion: "reference/commands.md#completion",
     docs: "reference/commands.md#documentation",
@@ -15,6 +16,7 @@ export const COMMAND_PAGES: Readonly<Record<string, Readonly<Record<string, stri
   "Connect:": {
     env: "how-to/connect-clients.md",
     psql: "how-to/connect-postgres.md",
+    hosts: "reference/postgres.md#host-names",
     keys: "reference/commands.md",
     wait: "reference/control-api.md#waiting",
     stop: "how-to/run-in-ci.md#start-a-server-for-a-job",
@@ -53,6 +55,7 @@ export const COMMAND_PAGES: Readonly<Record<string, Readonly<Record<string, stri
   },
   "Decide:": {
     advise: "reference/advise.md",
+    account: "reference/account-file.md",
     whatif: "reference/whatif.md",
     "whatif curve": "reference/whatif.md#curve",
     "whatif apply": "reference/whatif.md#apply",

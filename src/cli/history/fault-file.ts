@@ -1,7 +1,8 @@
 import { parse } from "yaml";
 import { MAX } from "../../input-limits/limits.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { readText, TextTooLarge } from "../terminal/read-text.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
+import { readText } from "../terminal/read-text.ts";
 
 const STANDARD_INPUT_FD = 0;
 
@@ -10,10 +11,7 @@ export function readFaultFile(file: string): unknown {
   try {
     return parse(readText(file === "-" ? STANDARD_INPUT_FD : file, MAX.settingsFile)) ?? [];
   } catch (error) {
-    if (error instanceof TextTooLarge) throw new CliError(`${faultFileName(file)}: ${error.message}`);
-    throw new CliError(
-      `${faultFileName(file)}: cannot read the faults: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new CliError(`${faultFileName(file)}: ${fileProblem(error)}`, true);
   }
 }
 

@@ -12,10 +12,10 @@ import { CliError } from "../terminal/cli-error.ts";
 /** The SQLite file of a world, given its data directory and name, or the file itself. */
 export function worldDatabasePath(path: string, world: string): string {
   const resolved = resolve(path);
-  if (!existsSync(resolved)) throw new CliError(`${resolved} does not exist`);
+  if (!existsSync(resolved)) throw new CliError(`${path} does not exist`);
   if (!statSync(resolved).isDirectory()) return resolved;
   const file = join(resolved, "worlds", `${world}.sqlite`);
-  if (!existsSync(file)) throw new CliError(`${resolved} has no world "${world}"`);
+  if (!existsSync(file)) throw new CliError(`${path} has no world "${world}"`);
   return file;
 }
 

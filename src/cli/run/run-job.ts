@@ -10,6 +10,7 @@ import { givenName } from "../../control-api/http/control-fields.ts";
 import { faultFields } from "../../control-api/http/fault-fields.ts";
 import type { WatchedRun } from "../../control-api/http/watched-run.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
+import { issueText } from "../../input-limits/issue-text.ts";
 import { FAULT_CODES } from "../../platform-api/http/fault-middleware.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import { SeedFileError } from "../../scenario/file/seed-schema.ts";
@@ -157,10 +158,10 @@ export function readScenario(text: string, path: string): ScenarioFile {
   return parseScenario(text, path, {
     errorCodes: [...ERROR_CODES, ...FAULT_CODES],
     checkFault({ name, ...fault }) {
-      const parsedName = givenName.safeParse(name);
+      const parsedName = givenName.safeParse(name, { error: issueText });
       if (!parsedName.success)
         return parsedName.error.issues.map(({ message }) => ({ path: ["name"], message }));
-      const parsed = faultSchema(parsedName.data).safeParse(fault);
+      const parsed = faultSchema(parsedName.data).safeParse(fault, { error: issueText });
       return parsed.success ? [] : parsed.error.issues;
     },
   });

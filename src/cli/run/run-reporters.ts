@@ -17,6 +17,7 @@ import {
 import type { CouldNotRun, ReportedVerdict } from "../../scenario/run/verdict.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";
+import { expectedOneOf, invalidValue } from "../terminal/usage-errors.ts";
 import type { ScenarioJobResult } from "./run-job.ts";
 
 const REPORTERS = ["pretty", "json", "junit", "github", "html"] as const;
@@ -33,11 +34,10 @@ export function reporterParser(names: readonly Reporter["name"][] = REPORTERS) {
     const known = names.find((reporter) => reporter === name);
     if (known === undefined)
       throw new InvalidArgumentError(
-        `It must be one of ${names.join(", ")}, such as json or junit=report.xml.`,
+        `${expectedOneOf(names, name)}; a file follows "=", such as junit=report.xml`,
       );
     const file = path.join("=");
-    if (path.length > 0 && file === "")
-      throw new InvalidArgumentError(`It must name a file after "=", such as ${known}=report.txt.`);
+    if (path.length > 0 && file === "") throw invalidValue(`a file after "=", such as ${known}=report.txt`);
     return [...(previous ?? []), { name: known, path: path.length === 0 ? undefined : file }];
   };
 }

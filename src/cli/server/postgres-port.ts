@@ -19,6 +19,13 @@ export type OpenPostgresPort = {
   readonly authorityDirectory: string | undefined;
 };
 
+/** Throws a `CliError` for options that cannot be used, before a world is created. */
+export function checkPostgresOptions(options: PostgresServeOptions): void {
+  if (options.engine === "none" && options.engineBin !== undefined)
+    throw new CliError("--engine-bin cannot be combined with --engine none", true);
+  if (options.pgPort !== "none") readTlsFiles(options);
+}
+
 /** Opens the port for Postgres clients; `undefined` for `--pg-port none`. */
 export async function openPostgresPort(
   { worlds, settings }: OpenedWorlds,
@@ -26,8 +33,6 @@ export async function openPostgresPort(
   log: Log,
 ): Promise<OpenPostgresPort | undefined> {
   const { engine, engineBin } = options;
-  if (engine === "none" && engineBin !== undefined)
-    throw new CliError("--engine-bin cannot be combined with --engine none", true);
   if (options.pgPort === "none") return undefined;
   if (engine !== "none" && options.sqlClock === "world") await checkTimeLibrary();
   const { data, volumes = join(data, "volumes"), requireTls = false, proxyProtocol = false } = options;
@@ -117,7 +122,7 @@ function readTlsFiles({
     try {
       return readFileSync(path, "utf8");
     } catch (error) {
-      throw new CliError(`${option} ${path}: ${fileProblem(error)}`);
+      throw new CliError(`${option}: ${path} ${fileProblem(error)}`, true);
     }
   };
   return { cert: read("--tls-cert", tlsCert), key: read("--tls-key", tlsKey) };

@@ -21,7 +21,7 @@ type NamedSeed = DatabaseSeed & { readonly origin: string };
 
 /** Reads a seed file and its SQL. The parser is loaded on demand. */
 export async function readSeedFile(path: string): Promise<ReadSeedFile> {
-  const text = readOrThrow(`--seed-file ${path}`, path, MAX.scenarioFile);
+  const text = readOrThrow("--seed-file", path, MAX.scenarioFile);
   const { parseSeedFile, SeedFileError } = await import("../../scenario/file/seed-schema.ts");
   const { applySeedFile } = await import("../../scenario/file/seed-file.ts");
   const wrapErrors = <T>(step: string, work: () => T): T => {
@@ -29,7 +29,7 @@ export async function readSeedFile(path: string): Promise<ReadSeedFile> {
       return work();
     } catch (error) {
       if (error instanceof SeedFileError)
-        throw new CliError(`--seed-file: cannot ${step} the file: ${error.message}`);
+        throw new CliError(`--seed-file: cannot ${step} the file: ${error.message}`, step === "use");
       throw error;
     }
   };
@@ -54,6 +54,7 @@ function readSql(file: SeedFile, path: string): NamedSeed[] {
       if (outside !== undefined)
         throw new CliError(
           `sql of project ${projectId}: ${outside}; the files of a seed file are in its directory`,
+          true,
         );
       const sqlFile = resolve(dirname(path), sql);
       const text = readOrThrow(`sql of project ${projectId}`, sqlFile, MAX.seedSql);
@@ -83,6 +84,6 @@ function readOrThrow(what: string, path: string, maxBytes: number): string {
   try {
     return readText(path, maxBytes);
   } catch (error) {
-    throw new CliError(`${what}: ${fileProblem(error)}`);
+    throw new CliError(`${what}: ${path} ${fileProblem(error)}`, true);
   }
 }

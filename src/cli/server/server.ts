@@ -16,7 +16,7 @@ import { createLog, type Log } from "./log.ts";
 import { openServedWorlds } from "./open-served-worlds.ts";
 import { type OpenTracing, openTracing } from "./open-tracing.ts";
 import type { ServeOptions } from "./options/serve-options.ts";
-import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
+import { checkPostgresOptions, type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
 import { scenarioRecorder } from "./scenario-recorder.ts";
 import {
@@ -41,6 +41,7 @@ const MAX_NAMED_WORLDS = 10;
 /** Runs the server until SIGINT or SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
+  checkPostgresOptions(options);
   const seed = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
   const profile = options.profile === undefined ? undefined : await readWorldProfile(options.profile);
   const log = createLog(options.logLevel);

@@ -3,6 +3,7 @@ import { constants, copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { snapshotName } from "../../control-api/http/control-fields.ts";
+import { issueText } from "../../input-limits/issue-text.ts";
 import { makeDirectory, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 import { readFileInfo } from "../../store/file/world-snapshot.ts";
 import { DataDirectory } from "../../worlds/data-directory.ts";
@@ -77,7 +78,7 @@ export async function pullSnapshot(
 }
 
 function freeName(data: string, world: string, name: string): string {
-  const parsed = snapshotName.safeParse(name);
+  const parsed = snapshotName.safeParse(name, { error: issueText });
   if (!parsed.success)
     throw new CliError(`--name: a snapshot's name ${parsed.error.issues[0]?.message}, got "${name}"`, true);
   if (existsSync(snapshotFilePath(data, world, name)))

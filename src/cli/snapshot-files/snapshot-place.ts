@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliError } from "../terminal/cli-error.ts";
 
@@ -35,8 +35,7 @@ export function newSnapshotFile(path: string, name: string): string {
   const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const file = isDirectory ? join(path, `${name}${SUFFIX}`) : path;
   if (existsSync(file)) throw new CliError(`--to: ${file} already exists; choose another file`);
-  if (!existsSync(resolve(file, "..")))
-    throw new CliError(`--to: directory ${resolve(file, "..")} does not exist`);
+  if (!existsSync(dirname(file))) throw new CliError(`--to: directory ${dirname(file)} does not exist`);
   return file;
 }
 

@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from "commander";
 import {
   DISTRIBUTION_RULE,
   type DurationDistribution,
@@ -12,27 +11,26 @@ import type { PointSelector } from "../../simulation/replay.ts";
 import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../../simulation/world-clock.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../../traffic/recorded/rows/instant.ts";
 import { CliError } from "./cli-error.ts";
+import { invalidValue } from "./usage-errors.ts";
 
 export function integerParser(minimum: number, maximum: number, alternative = "") {
   return (text: string): number => {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= minimum && value <= maximum) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}${alternative}.`);
+    throw invalidValue(`a whole number from ${minimum} to ${maximum}${alternative}`);
   };
 }
 
 export function parseShardOption(text: string): Shard {
   const shard = parseShard(text);
   if (shard !== undefined) return shard;
-  throw new InvalidArgumentError(
-    `It must be a part of a number of parts, such as 1/3; there may be at most ${MAX_SHARDS} parts.`,
-  );
+  throw invalidValue(`a part such as 1/3, of at most ${MAX_SHARDS} parts`);
 }
 
 export function parseInstantOption(text: string): SimTime {
   const at = parseStrictInstant(text);
   if (at !== undefined) return at;
-  throw new InvalidArgumentError(`It ${INSTANT_RULE}.`);
+  throw invalidValue(INSTANT_RULE);
 }
 
 /** A point in history: an instant, or the sequence number of an event. */
@@ -41,7 +39,7 @@ export function parsePointOption(text: string): PointSelector {
   try {
     return { at: parseInstantOption(text) };
   } catch {
-    throw new InvalidArgumentError(`It ${INSTANT_RULE}, or the sequence number of an event.`);
+    throw invalidValue(`${INSTANT_RULE}, or the sequence number of an event`);
   }
 }
 
@@ -58,10 +56,10 @@ export function secretParser(name: string) {
 export function parseDurationOption(text: string): number {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
-  throw new InvalidArgumentError(
+  throw invalidValue(
     /^\d+$/.test(text)
-      ? `It must have a unit, such as ${text}s or ${text}ms.`
-      : "It must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d.",
+      ? `a unit, such as ${text}s or ${text}ms`
+      : "a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d",
   );
 }
 
@@ -77,9 +75,7 @@ export function parseMillisecondsOption(text: string): number {
 export function parseRetentionOption(text: string): number {
   const ms = text === "forever" ? Number.POSITIVE_INFINITY : parseDuration(text);
   if (ms !== undefined) return ms;
-  throw new InvalidArgumentError(
-    "It must be a duration with a unit, such as 90s, 10m, 2h or 7d, or forever.",
-  );
+  throw invalidValue("a duration with a unit, such as 90s, 10m, 2h or 7d, or forever");
 }
 
 const MIN_BACKUP_INTERVAL_MS = 1_000;
@@ -89,7 +85,7 @@ const MAX_BACKUP_INTERVAL_MS = 2 ** 31 - 1;
 export function parseBackupIntervalOption(text: string): number {
   const ms = parseDurationOption(text);
   if (ms >= MIN_BACKUP_INTERVAL_MS && ms <= MAX_BACKUP_INTERVAL_MS) return ms;
-  throw new InvalidArgumentError("It must be a duration from 1s to 24d.");
+  throw invalidValue("a duration from 1s to 24d");
 }
 
 const MIN_IDLE_MS = 1_000;
@@ -99,7 +95,7 @@ const MAX_IDLE_MS = 3650 * DAY;
 export function parseIdleTimeOption(text: string): number {
   const ms = text === "0" ? 0 : parseDurationOption(text);
   if (ms === 0 || (ms >= MIN_IDLE_MS && ms <= MAX_IDLE_MS)) return ms;
-  throw new InvalidArgumentError("It must be a duration from 1s to 3650d, or 0 for never.");
+  throw invalidValue("a duration from 1s to 3650d, or 0 for never");
 }
 
 /** Powers of 1,000, and with an `i` of 1,024. */
@@ -111,25 +107,25 @@ export function parseBytesOption(text: string): number {
   const power = BYTE_UNITS.findIndex((unit) => unit.toLowerCase() === prefix.toLowerCase());
   const value = Number(amount) * ((binary ?? "") === "" ? 1_000 : 1_024) ** power;
   if (value >= 1) return Math.floor(value);
-  throw new InvalidArgumentError("It must be a size such as 500MiB, 4GiB or 2GB, or a number of bytes.");
+  throw invalidValue("a size such as 500MiB, 4GiB or 2GB, or a number of bytes");
 }
 
 /** `real`, `manual`, or a factor such as `60x`. */
 export function parseClockOption(text: string): ClockSetting {
   const setting = parseClockSetting(text);
   if (setting !== undefined) return setting;
-  throw new InvalidArgumentError(`It ${CLOCK_RULE}.`);
+  throw invalidValue(CLOCK_RULE);
 }
 
 export function parseHostDomainOption(text: string): string {
   if (HOST_DOMAIN_PATTERN.test(text)) return text;
-  throw new InvalidArgumentError(`It ${HOST_DOMAIN_RULE}.`);
+  throw invalidValue(HOST_DOMAIN_RULE);
 }
 
 export function parseStartDelayOption(text: string): DurationDistribution | "profile" {
   const distribution = text === "profile" ? text : parseDistribution(text);
   if (distribution !== undefined) return distribution;
-  throw new InvalidArgumentError(`It ${DISTRIBUTION_RULE}, or profile.`);
+  throw invalidValue(`${DISTRIBUTION_RULE}, or profile`);
 }
 
 /** A limit that replaces that of the plan, or `plan` to remove the override. */

@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
 import { integerParser, parsePointOption } from "./option-parsers.ts";
+import { invalidValue } from "./usage-errors.ts";
 
 export const DEFAULT_DATA = "./.standin";
 /** Largest seed of a scenario run or a what-if; the seed of a world may be larger. */
@@ -55,7 +56,7 @@ export function worldOption(): Option {
 
 export function parseWorldNameOption(text: string): string {
   if (WORLD_NAME.test(text)) return text;
-  throw new InvalidArgumentError(`It ${WORLD_NAME_RULE}.`);
+  throw invalidValue(WORLD_NAME_RULE);
 }
 
 export function controlTokenOption(): Option {

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Profile } from "../../platform/catalog/defaults-and-limits.ts";
 import {
@@ -32,6 +32,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
 import { printError } from "../terminal/print.ts";
+import { invalidValue } from "../terminal/usage-errors.ts";
 
 /** Options that the what-if commands share. */
 export type QuestionOptions = {
@@ -224,7 +225,7 @@ function questionOrError(input: QuestionInput, world: WorldDefaults | undefined)
 export function parseDelayOption(text: string): SuspendDelay {
   const parsed = parseDelay(text);
   if (parsed !== undefined) return parsed;
-  throw new InvalidArgumentError(`It ${DELAY_RULE}.`);
+  throw invalidValue(DELAY_RULE);
 }
 
 /** For a repeatable option; drops duplicates. */
@@ -239,7 +240,7 @@ export function numberAbove(minimum: number) {
   return (text: string): number => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
     if (Number.isFinite(value) && value > minimum) return value;
-    throw new InvalidArgumentError(`It must be a number above ${minimum}.`);
+    throw invalidValue(`a number above ${minimum}`);
   };
 }
 
@@ -247,7 +248,7 @@ export function numberAtLeast(minimum: number) {
   return (text: string): number => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
     if (Number.isFinite(value) && value >= minimum) return value;
-    throw new InvalidArgumentError(`It must be a number, at least ${minimum}.`);
+    throw invalidValue(`a number, at least ${minimum}`);
   };
 }
 
@@ -256,13 +257,13 @@ export function parseShareOption(text: string): number {
   const isPercentage = text.endsWith("%");
   const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
   if (value < 1) return value;
-  throw new InvalidArgumentError("It must be a share below 1, such as 0.1% or 0.001.");
+  throw invalidValue("a share below 1, such as 0.1% or 0.001");
 }
 
 export function parseSloOption(text: string): Slo {
   const slo = parseSlo(text);
   if (slo !== undefined) return slo;
-  throw new InvalidArgumentError(`It ${SLO_RULE}.`);
+  throw invalidValue(SLO_RULE);
 }
 
 /** Rejects an SLO for a source that no request has. */
@@ -286,13 +287,13 @@ function parseCpuShareOption(text: string): number {
   const isPercentage = text.endsWith("%");
   const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
   if (value > 0 && value <= 1) return value;
-  throw new InvalidArgumentError("It must be a share above 0 and at most 1, such as 50% or 0.5.");
+  throw invalidValue("a share above 0 and at most 1, such as 50% or 0.5");
 }
 
 function parseWholeSecondsOption(text: string): number {
   const seconds = parseWorth(text);
   if (seconds !== undefined) return seconds;
-  throw new InvalidArgumentError(`It ${WORTH_RULE}.`);
+  throw invalidValue(WORTH_RULE);
 }
 
 function parseStartWorthOption(text: string): number | StartCost {
@@ -300,11 +301,11 @@ function parseStartWorthOption(text: string): number | StartCost {
   if (seconds !== undefined) return seconds;
   const dollars = /^(\d+(?:\.\d+)?)usd$/.exec(text)?.[1];
   if (dollars !== undefined) return { dollars: Number(dollars) };
-  throw new InvalidArgumentError(`It ${WORTH_RULE}, or dollars like 0.01usd.`);
+  throw invalidValue(`${WORTH_RULE}, or dollars like 0.01usd`);
 }
 
 export function parseLatencyOption(text: string): StartLatency {
   const parsed = parseLatency(text);
   if (parsed !== undefined) return parsed;
-  throw new InvalidArgumentError(`It ${LATENCY_RULE}.`);
+  throw invalidValue(LATENCY_RULE);
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { issueText } from "../../http/issue-text.ts";
+import { issueText } from "../../input-limits/issue-text.ts";
 import {
   DISTRIBUTION_RULE,
   type DurationDistribution,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
-import { issueText } from "../../http/issue-text.ts";
 import { fail, unwrap } from "../../http/request.ts";
+import { issueText } from "../../input-limits/issue-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { END_OF_TIME } from "../../kernel/time.ts";

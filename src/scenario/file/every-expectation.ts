@@ -7,7 +7,7 @@ type Path = readonly (string | number)[];
 /** An expectation of a file, with its name in reports and its path in the file. */
 export type PlacedExpectation = {
   readonly expectation: Expectation;
-  /** `always.0`, `expect.1`, or `step 3`; a step in a `repeat` has `n` instead of the round. */
+  /** `always.1`, `expect.2`, or `step 3`; a step in a `repeat` has `n` instead of the round. */
   readonly what: string;
   readonly path: Path;
   readonly isNever: boolean;
@@ -17,9 +17,9 @@ export type PlacedExpectation = {
 export function everyExpectation({ steps, always, never, expect }: Scenario): PlacedExpectation[] {
   return [
     ...inSteps(steps, "", ["steps"]),
-    ...placed(always, (index) => `always.${index}`, ["always"]),
-    ...placed(never, (index) => `never.${index}`, ["never"]),
-    ...placed(expect, (index) => `expect.${index}`, ["expect"]),
+    ...placed(always, (index) => `always.${index + 1}`, ["always"]),
+    ...placed(never, (index) => `never.${index + 1}`, ["never"]),
+    ...placed(expect, (index) => `expect.${index + 1}`, ["expect"]),
   ];
 }
 

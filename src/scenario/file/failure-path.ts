@@ -3,14 +3,14 @@ import type { Step } from "./step-schema.ts";
 type Path = readonly (string | number)[];
 
 /**
- * The path in the file of what failed, from its name in the report: `step 3.2.1, expectation 2`, `always.0`,
+ * The path in the file of what failed, from its name in the report: `step 3.2.1, expectation 2`, `always.1`,
  * `expect`. `undefined` for what is not in the file, such as an invariant.
  */
 export function failurePath(what: string, steps: readonly Step[]): Path | undefined {
   const [, subject = "", expectation] = /^(.*?)(?:, expectation (\d+))?$/.exec(what) ?? [];
   const index = expectation === undefined ? 0 : Number(expectation) - 1;
   const [, watch, number] = /^(always|never)\.(\d+)$/.exec(subject) ?? [];
-  if (watch !== undefined) return [watch, Number(number)];
+  if (watch !== undefined) return [watch, Number(number) - 1];
   if (subject === "expect") return ["expect", index];
   if (subject === "state" || subject === "length") return [subject];
   if (!subject.startsWith("step ")) return undefined;

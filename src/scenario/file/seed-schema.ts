@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { issueText } from "../../input-limits/issue-text.ts";
 import { ID_PATTERN, ID_RULE } from "../../kernel/ids.ts";
 import { fitsPostgresIdentifier } from "../../kernel/text.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/model/api-key.ts";
@@ -149,7 +150,7 @@ export class SeedFileError extends Error {
 export function parseSeedFile(text: string, fileName: string): SeedFile {
   const source = new SourceDocument(text);
   if (source.problems.length > 0) throw new SeedFileError(formatProblems(fileName, source.problems));
-  const parsed = seedFile.superRefine(checkConsistency).safeParse(source.value);
+  const parsed = seedFile.superRefine(checkConsistency).safeParse(source.value, { error: issueText });
   if (parsed.success) return parsed.data;
   throw new SeedFileError(formatProblems(fileName, source.problemsOf(parsed.error)));
 }

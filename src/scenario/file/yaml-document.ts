@@ -1,4 +1,4 @@
-import { isMap, isNode, LineCounter, type ParsedNode, parseDocument } from "yaml";
+import { isMap, isNode, isSeq, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import type * as z from "zod";
 import { messageOf } from "../../kernel/message-of.ts";
 import { findLoneSurrogate } from "../../kernel/text.ts";
@@ -6,9 +6,13 @@ import { findLoneSurrogate } from "../../kernel/text.ts";
 /** A place in a file, and what is wrong there. `line` and `column` count from 1. */
 export type Problem = { readonly line: number; readonly column: number; readonly message: string };
 
+const ENDLESS_ALIAS = "the file: an alias contains itself; remove the * that refers to a parent";
+
 type YamlPath = readonly (string | number)[];
 /** Bounds the expansion of aliases, which can grow exponentially. */
 const MAX_ALIASES = 100;
+/** A name that cannot be taken for a number or for several parts of a path. */
+const ITEM_NAME = /^[A-Za-z][\w-]{0,39}$/;
 
 /** A file in YAML (JSON is YAML too) with the position of each value. */
 export class SourceDocument {
@@ -29,7 +33,7 @@ export class SourceDocument {
 
   /** A problem at `path`; when nothing is there, at its nearest parent. */
   problemAt(path: YamlPath, message: string): Problem {
-    return this.#problem(this.#offsetOf(path), `${path.join(".") || "the file"}: ${message}`);
+    return this.#problem(this.#offsetOf(path), `${this.#nameOf(path) || "the file"}: ${message}`);
   }
 
   /** The issues that zod found, each at its place; an unknown key at that key. */
@@ -38,7 +42,7 @@ export class SourceDocument {
       const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
       if (issue.code !== "unrecognized_keys") return [this.problemAt(path, issue.message)];
       return issue.keys.map((key) =>
-        this.#problem(this.#keyOffset(path, key), `${[...path, key].join(".")}: ${issue.message}`),
+        this.#problem(this.#keyOffset(path, key), `${this.#nameOf([...path, key])}: ${issue.message}`),
       );
     });
   }
@@ -56,8 +60,26 @@ export class SourceDocument {
         ],
       };
     } catch (error) {
-      return { problems: [this.#problem(0, messageOf(error))] };
+      return { problems: [this.#problem(0, error instanceof RangeError ? ENDLESS_ALIAS : messageOf(error))] };
     }
+  }
+
+  /** `steps.deploy.request` or `steps.2.request`: an item of a list by its name, else by its number from 1. */
+  #nameOf(path: YamlPath): string {
+    const names = path.map((part, depth) =>
+      typeof part === "string" ? part : (this.#itemName(path.slice(0, depth), part) ?? part + 1),
+    );
+    return names.join(".");
+  }
+
+  /** The name of an item, unless another one of its list has it. */
+  #itemName(list: YamlPath, index: number): string | undefined {
+    const nameOf = (position: number) => this.#document.getIn([...list, position, "name"]);
+    const name = nameOf(index);
+    if (typeof name !== "string" || !ITEM_NAME.test(name)) return undefined;
+    const items = this.#document.getIn(list, true);
+    const count = isSeq(items) ? items.items.filter((_, position) => nameOf(position) === name).length : 0;
+    return count === 1 ? name : undefined;
   }
 
   #problem(offset: number, message: string): Problem {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { issueText } from "../../input-limits/issue-text.ts";
 import { messageOf } from "../../kernel/message-of.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { CouldNotRun, ReportedVerdict } from "../run/verdict.ts";
@@ -74,7 +75,7 @@ export function parseShardReport(text: string, source: string): ShardReport {
   } catch (error) {
     throw new MergeError(`${source}: is not JSON: ${messageOf(error)}`);
   }
-  const { success, data, error } = report.safeParse(value);
+  const { success, data, error } = report.safeParse(value, { error: issueText });
   if (!success) {
     if (typeof value === "object" && value !== null && "runs" in value && value.shard === undefined)
       throw new MergeError(`${source}: is the report of all runs; only reports of --shard can be merged`);

@@ -68,7 +68,7 @@ export class Watches {
     this.#results = results;
     const watchesFrom = (key: "always" | "never", expectations: readonly Expectation[]): Watch[] =>
       expectations.map((expectation, index) => ({
-        what: `${key}.${index}`,
+        what: `${key}.${index + 1}`,
         expectation,
         isNever: key === "never",
         from: expectation.from === undefined ? Number.NEGATIVE_INFINITY : instant(expectation.from),

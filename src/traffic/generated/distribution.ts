@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { issueText } from "../../input-limits/issue-text.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
 import { normal } from "../../kernel/random-port.ts";
 import type { DurationMs } from "../../kernel/time.ts";
@@ -93,7 +94,10 @@ const {
 export const distribution = z
   .unknown()
   .transform((input, context): Distribution => {
-    const result = (typeof input === "object" && input !== null ? distributions : shorthand).safeParse(input);
+    const result = (typeof input === "object" && input !== null ? distributions : shorthand).safeParse(
+      input,
+      { error: issueText },
+    );
     if (result.success) return result.data;
     for (const { path, message } of result.error.issues)
       context.addIssue({ code: "custom", path: [...path], message });

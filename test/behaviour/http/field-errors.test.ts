@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ZOD_TEXT } from "../../support/document/refused-request.ts";
 import { createDouble } from "../../support/double/double.ts";
 
-// Field errors of both surfaces are in the words of src/http/issue-text.ts.
+// Field errors of both surfaces are in the words of src/input-limits/issue-text.ts.
 
 test.each([
   ["/accounts", {}, "name: is required and must be a string"],

@@ -73,7 +73,7 @@ test.each([
   ],
   [["worlds", "create", "other"], 1, /^standin: name: world "other" already exists$/m],
   [["worlds", "create", "default"], 1, /^standin: name: world "default" already exists$/m],
-  [["worlds", "create", "Other One"], 1, /^standin: name: must be 1 to 63 of a-z, 0-9 and -/],
+  [["worlds", "create", "Other One"], 2, /^standin: <name>: expected 1 to 63 of a-z, 0-9 and -/],
   [["worlds", "create", "late", "--at", "14"], 1, /^standin: .*history ends at event 13/],
   [["worlds", "create", "late", "--at", "2026-01-01T00:00:11Z"], 1, /^standin: .*history ends at event 13/],
   [

@@ -201,7 +201,7 @@ test("endpoints that a recording does not have are reported before any run, with
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`${file}:`);
   expect(stderr).toContain(
-    ': traffic.0.computes.nope: rec.csv has no endpoint "nope"; its endpoints are one, two',
+    ': traffic.1.computes.nope: rec.csv has no endpoint "nope"; its endpoints are one, two',
   );
 });
 
@@ -255,7 +255,12 @@ test("unwritable reports, unusable directories and unreadable worlds exit with 2
     `json=${file}.json`,
     ...["--reporter", `junit=${dirname(file)}/./${basename(file)}.json`],
   );
-  await refused('It must name a file after "=", such as junit=report.txt', file, "--reporter", "junit=");
+  await refused(
+    '--reporter: expected a file after "=", such as junit=report.txt',
+    file,
+    "--reporter",
+    "junit=",
+  );
   await refused("not a directory", file, "--keep", file);
   await refused(
     "'--keep <dir>' cannot be used with option '--target <url>'",
@@ -449,7 +454,7 @@ test("on a running server, only an arrival at a deleted compute is rejected", as
   expect([there.stderr, there.code]).toEqual(["", 1]);
   const failuresIn = ({ stdout }: typeof here) =>
     JSON.parse(stdout).runs[0].failures.map(({ what, at }: { what: string; at: string }) => [what, at]);
-  expect(failuresIn(here)).toEqual([["never.0", "2026-01-01T01:30:00.000Z"]]);
+  expect(failuresIn(here)).toEqual([["never.1", "2026-01-01T01:30:00.000Z"]]);
   expect(failuresIn(there)).toEqual(failuresIn(here));
 });
 

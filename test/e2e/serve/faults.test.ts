@@ -127,8 +127,8 @@ test("the command sets, lists and clears faults, with or without a server", asyn
   expect(misspelt).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "drop"?') });
   expect(misspelt.stderr).toContain(`standin: ${file}: `);
   expect(await command("set", join(data, "nowhere.yaml"))).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("cannot read the faults"),
+    code: 2,
+    stderr: expect.stringContaining("nowhere.yaml: does not exist"),
   });
 });
 

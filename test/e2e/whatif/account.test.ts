@@ -184,7 +184,7 @@ test("a file of another kind is rejected", async () => {
   });
   expect(await runStandin(["whatif", "curve", `${other}.missing.standin-account`])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("there is no such file"),
+    stderr: expect.stringContaining("does not exist"),
   });
 });
 

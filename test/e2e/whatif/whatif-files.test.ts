@@ -125,5 +125,5 @@ test("import --max-size stops before the trace file is larger, and leaves none",
   expect(stderr).toMatch(/^standin: the trace would take at least [\d,]+ bytes; the limit is 100$/m);
   expect(existsSync(out)).toBe(false);
   expect((await limited("1GiB")).code).toBe(0);
-  expect((await limited("large")).stderr).toContain("It must be a size such as 500MiB, 4GiB or 2GB");
+  expect((await limited("large")).stderr).toContain("expected a size such as 500MiB, 4GiB or 2GB");
 });

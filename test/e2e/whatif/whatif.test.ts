@@ -172,7 +172,7 @@ test("a worth in dollars excludes a wait worth, and a wrong one names the accept
     [["--cold-start-worth", "$1"], "or dollars like 0.01usd"],
     [["--cold-start-worth", "2m", "--wait-worth", "12"], "cannot be used with"],
     [["--wait-worth", "12", "--price", "0"], "needs a price above 0"],
-    [["--max-cost", "-1"], "It must be a number, at least 0"],
+    [["--max-cost", "-1"], "expected a number, at least 0"],
   ] as const) {
     const { code, stderr } = await runStandin(["whatif", "curve", trace, ...options]);
     expect([code, stderr.includes(message) || stderr]).toEqual([2, true]);
@@ -194,7 +194,7 @@ test("delays are chosen on the training days and judged on the test days; a spli
   expect(given.train).toMatchObject({ from: "2026-01-07T00:00:00.000Z", days: 3 });
   expect(given.test).toMatchObject({ from: "2026-01-10T00:00:00.000Z", days: 3 });
   for (const [options, message] of [
-    [["--test", "7"], "It must be a number of days such as 7d"],
+    [["--test", "7"], "expected a number of days such as 7d"],
     [["--test", "7d"], "too few whole days (UTC) remain for --train: 1 of 8 in the trace, and 2 are needed"],
     [["--test", "2026-02-01"], "no whole day (UTC) remains for --test, of 8 in the trace"],
     [["--test", "2d", "--delay", "300"], "cannot be used with"],
@@ -758,7 +758,7 @@ test("a file that is not a trace is named: code 1, and nothing is left behind", 
   expect({ code, isThere: existsSync(out) }).toEqual({ code: 1, isThere: false });
   expect(stderr).toMatch(/bad\.csv, line 2: at: "?soon/);
   expect((await runStandin(["whatif", "curve", join(directory, "none.csv")])).stderr).toMatch(
-    /there is no file .*none\.csv/,
+    /none\.csv does not exist/,
   );
 });
 

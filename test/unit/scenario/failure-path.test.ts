@@ -41,7 +41,7 @@ test("each failure has the line and column of what failed", async () => {
   const lines = TEXT.split("\n");
   const places = failures.map(({ what, line = 0, column = 0 }) => [what, lines[line - 1]?.slice(column - 1)]);
   expect(places).toEqual([
-    ["always.0", "{ projects: { max: 0 } }"],
+    ["always.1", "{ projects: { max: 0 } }"],
     ["step 1, expectation 2", "{ projects: 2 }"],
     ["step 2.1.2", "{ projects: 3 }"],
     ["step 2.2.2", "{ projects: 3 }"],

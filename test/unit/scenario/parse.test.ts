@@ -75,13 +75,13 @@ test("all problems are reported at once, with line and column, in the order of t
   );
   expect(problemsOf(text)).toEqual([
     expect.stringMatching(
-      /^mine\.yaml:4:61: traffic\.0\.every: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d$/,
+      /^mine\.yaml:4:61: traffic\.users\.every: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d$/,
     ),
     expect.stringMatching(
-      /^mine\.yaml:6:9: steps\.0\.at: must be a duration .* after the start, or an ISO 8601 instant/,
+      /^mine\.yaml:6:9: steps\.1\.at: must be a duration .* after the start, or an ISO 8601 instant/,
     ),
     expect.stringMatching(
-      /^mine\.yaml:9:18: steps\.1\.expect\.0\.state: must be one of init, idle, starting, active, gone/,
+      /^mine\.yaml:9:18: steps\.2\.expect\.1\.state: must be one of init, idle, starting, active, gone/,
     ),
     expect.stringMatching(
       /^mine\.yaml:10:1: lenght: unknown key; the known keys are version, name, about, world, .*length.*; did you mean length\?$/,
@@ -103,24 +103,24 @@ test("unknown names are reported along with values of the wrong shape, each at i
     "  - { suspends: 1, of: shop/dev }",
   );
   expect(problemsOf(text)).toEqual([
-    expect.stringMatching(/^mine\.yaml:4:61: traffic\.0\.every: must be a duration/),
-    expect.stringMatching(/^mine\.yaml:5:25: traffic\.1\.to: "shop\/dev" selects no compute/),
-    expect.stringMatching(/^mine\.yaml:7:5: steps\.0: has no action/),
-    expect.stringMatching(/^mine\.yaml:7:7: steps\.0\.advanse: unknown key/),
-    expect.stringMatching(/^mine\.yaml:8:11: steps\.1\.at: must be a duration/),
+    expect.stringMatching(/^mine\.yaml:4:61: traffic\.users\.every: must be a duration/),
+    expect.stringMatching(/^mine\.yaml:5:25: traffic\.others\.to: "shop\/dev" selects no compute/),
+    expect.stringMatching(/^mine\.yaml:7:5: steps\.1: has no action/),
+    expect.stringMatching(/^mine\.yaml:7:7: steps\.1\.advanse: unknown key/),
+    expect.stringMatching(/^mine\.yaml:8:11: steps\.2\.at: must be a duration/),
     expect.stringMatching(
-      /^mine\.yaml:8:34: steps\.1\.request\.path: \{nowhere\} is neither a label nor captured by an earlier step/,
+      /^mine\.yaml:8:34: steps\.2\.request\.path: \{nowhere\} is neither a label nor captured by an earlier step/,
     ),
-    expect.stringMatching(/^mine\.yaml:9:32: steps\.2\.repeat\.every: must be a duration/),
-    expect.stringMatching(/^mine\.yaml:9:47: steps\.2\.repeat\.steps\.0: has no action/),
-    expect.stringMatching(/^mine\.yaml:9:49: steps\.2\.repeat\.steps\.0\.advanse: unknown key/),
+    expect.stringMatching(/^mine\.yaml:9:32: steps\.3\.repeat\.every: must be a duration/),
+    expect.stringMatching(/^mine\.yaml:9:47: steps\.3\.repeat\.steps\.1: has no action/),
+    expect.stringMatching(/^mine\.yaml:9:49: steps\.3\.repeat\.steps\.1\.advanse: unknown key/),
     expect.stringMatching(
-      /^mine\.yaml:9:75: steps\.2\.repeat\.steps\.1\.restore: no earlier step takes a snapshot "nothing"/,
+      /^mine\.yaml:9:75: steps\.3\.repeat\.steps\.2\.restore: no earlier step takes a snapshot "nothing"/,
     ),
-    expect.stringMatching(/^mine\.yaml:11:5: expect\.0: must have exactly one measure/),
-    expect.stringMatching(/^mine\.yaml:11:7: expect\.0\.suspend: unknown key/),
+    expect.stringMatching(/^mine\.yaml:11:5: expect\.1: must have exactly one measure/),
+    expect.stringMatching(/^mine\.yaml:11:7: expect\.1\.suspend: unknown key/),
     expect.stringMatching(
-      /^mine\.yaml:12:24: expect\.1\.of: there is no "shop\/dev"; the known names are main, shop, shop\/main, shop\/main\/primary$/,
+      /^mine\.yaml:12:24: expect\.2\.of: there is no "shop\/dev"; the known names are main, shop, shop\/main, shop\/main\/primary$/,
     ),
   ]);
 });
@@ -141,11 +141,11 @@ test("unknown names inside an invalid entry are reported too", () => {
       / selects no compute|neither a label|there is no "shop/.test(problem),
     ),
   ).toEqual([
-    'mine.yaml:4:36: traffic.0.to.1: "shop/mian" selects no compute; the computes are shop/main/primary',
+    'mine.yaml:4:36: traffic.users.to.2: "shop/mian" selects no compute; the computes are shop/main/primary',
     expect.stringMatching(
-      /^mine\.yaml:6:\d+: steps\.0\.repeat\.steps\.1\.request\.path: \{shpo\} is neither a label nor captured by an earlier step/,
+      /^mine\.yaml:6:\d+: steps\.1\.repeat\.steps\.2\.request\.path: \{shpo\} is neither a label nor captured by an earlier step/,
     ),
-    'mine.yaml:10:26: never.0.of: there is no "shop/mian"; the known names are main, shop, shop/main, shop/main/primary, later',
+    'mine.yaml:10:26: never.1.of: there is no "shop/mian"; the known names are main, shop, shop/main, shop/main/primary, later',
   ]);
 });
 
@@ -179,7 +179,7 @@ test.each([
 ])("%s causes no further problems", (_, text) => {
   const problems = problemsOf(text);
   expect(problems).toHaveLength(
-    problems.filter((problem) => /unknown key|has no action|path: |steps\.0/.test(problem)).length,
+    problems.filter((problem) => /unknown key|has no action|path: |steps\.1/.test(problem)).length,
   );
   expect(problems).not.toEqual([]);
 });
@@ -218,22 +218,22 @@ test.each([
   [
     "step",
     "steps:\n  - { advanse: 1m }",
-    /:3:7: steps\.0\.advanse: unknown key; the known keys are name, at, after, request/,
+    /:3:7: steps\.1\.advanse: unknown key; the known keys are name, at, after, request/,
   ],
   [
     "request",
     "steps:\n  - request: { path: /projects, boddy: {} }",
-    /steps\.0\.request\.boddy: unknown key; the known keys are method, path, body/,
+    /steps\.1\.request\.boddy: unknown key; the known keys are method, path, body/,
   ],
   [
     "expectation",
     "length: 1m\nexpect:\n  - { suspend: 1 }",
-    /expect\.0\.suspend: unknown key; the known keys are of, with, from, until, state/,
+    /expect\.1\.suspend: unknown key; the known keys are of, with, from, until, state/,
   ],
   [
     "source",
     "length: 1m\ntraffic:\n  - { name: a, to: shop/main, pattern: poisson, rate: 1/s, every: 1s }",
-    /traffic\.0\.every: unknown key; the known keys are pattern, rate/,
+    /traffic\.a\.every: unknown key; the known keys are pattern, rate/,
   ],
 ])("an unknown key of a %s is rejected and the known keys are listed", (_, rest, message) => {
   const problems = problemsOf(`version: 1\n${rest}`);
@@ -244,11 +244,11 @@ test.each([
 });
 
 test.each([
-  ["no action", "{ name: idle }", "steps.0: has no action; add one of request, control, activity"],
+  ["no action", "{ name: idle }", "steps.idle: has no action; add one of request, control, activity"],
   [
     "several actions",
     "{ advance: 1m, snapshot: one }",
-    "steps.0: has several actions (advance, snapshot); make each one a separate step",
+    "steps.1: has several actions (advance, snapshot); make each one a separate step",
   ],
 ])("a step with %s is rejected", (_, step, message) => {
   const problems = problemsOf(withLines("steps:", `  - ${step}`));
@@ -286,7 +286,7 @@ test.each([
 ])("an expectation with %s is rejected", (_, expectation, message) => {
   const problems = problemsOf(withLines("length: 1m", "expect:", `  - ${expectation}`));
   expect(problems).toHaveLength(1);
-  expect(problems[0]).toMatch(/^mine\.yaml:5:\d+: expect\.0/);
+  expect(problems[0]).toMatch(/^mine\.yaml:5:\d+: expect\.1/);
   expect(problems[0]).toContain(message);
 });
 
@@ -294,37 +294,37 @@ test.each([
   [
     "traffic",
     ["length: 1m", "traffic:", "  - { name: a, to: shop/dev, pattern: poisson, rate: 1/s }"],
-    '5:20: traffic.0.to: "shop/dev" selects no compute; the computes are shop/main/primary',
+    '5:20: traffic.a.to: "shop/dev" selects no compute; the computes are shop/main/primary',
   ],
   [
     "an activity",
     ["steps:", "  - activity: { to: shoop/main }"],
-    'steps.0.activity.to: "shoop/main" selects no compute; the computes are shop/main/primary',
+    'steps.1.activity.to: "shoop/main" selects no compute; the computes are shop/main/primary',
   ],
   [
     "a state",
     ["length: 1m", "never:", "  - { state: idle, of: shop/dev }"],
-    'never.0.of: "shop/dev" selects no compute',
+    'never.1.of: "shop/dev" selects no compute',
   ],
   [
     "a count",
     ["length: 1m", "always:", "  - { computes: 1, of: shop/dev }"],
-    'always.0.of: there is no "shop/dev"; the known names are main, shop, shop/main, shop/main/primary',
+    'always.1.of: there is no "shop/dev"; the known names are main, shop, shop/main, shop/main/primary',
   ],
   [
     "an expectation of a step",
     ["steps:", "  - expect: [{ computes: 1, of: nobody }]"],
-    'steps.0.expect.0.of: there is no "nobody"',
+    'steps.1.expect.1.of: there is no "nobody"',
   ],
   [
     "an account of a request",
     ["steps:", "  - request: { path: /projects, as: nobody }"],
-    'steps.0.request.as: there is no account "nobody"; the accounts are main',
+    'steps.1.request.as: there is no account "nobody"; the accounts are main',
   ],
   [
     "a plan that is set",
     ["steps:", "  - set: { plan: { nobody: free } }"],
-    'steps.0.set.plan.nobody: there is no account "nobody"',
+    'steps.1.set.plan.nobody: there is no account "nobody"',
   ],
 ])("an unknown label in %s is rejected and the known labels are listed", (_, lines, message) => {
   const problems = problemsOf(withLines(...lines));
@@ -338,11 +338,11 @@ test("a reference names a label, or a value that an earlier step has captured", 
   const use = '  - request: { path: "/projects/{found}" }';
   expect(problemsOf(steps(capture, use))).toEqual([]);
   expect(problemsOf(steps(use, capture))).toEqual([
-    "mine.yaml:4:22: steps.0.request.path: {found} is neither a label nor captured by an earlier step; the known names are main, shop, shop/main, shop/main/primary; write {{found}} for literal braces",
+    "mine.yaml:4:22: steps.1.request.path: {found} is neither a label nor captured by an earlier step; the known names are main, shop, shop/main, shop/main/primary; write {{found}} for literal braces",
   ]);
   const body = '  - request: { method: POST, path: /projects, body: { project: { name: "x-{nowhere}" } } }';
   expect(problemsOf(steps(capture, body))[0]).toContain(
-    "steps.1.request.body: {nowhere} is neither a label nor captured by an earlier step; the known names are",
+    "steps.2.request.body: {nowhere} is neither a label nor captured by an earlier step; the known names are",
   );
   expect(
     problemsOf(steps("  - request: { path: /projects, capture: { shop: projects.0.id } }"))[0],
@@ -360,7 +360,7 @@ test("a step waits for an earlier step only", () => {
   expect(problemsOf(steps("deploy + 5m"))).toEqual([]);
   expect(problemsOf(steps("deploy"))).toEqual([]);
   expect(problemsOf(steps("later"))).toEqual([
-    'mine.yaml:5:14: steps.1.after: there is no step "later" before this one',
+    'mine.yaml:5:14: steps.2.after: there is no step "later" before this one',
   ]);
   expect(problemsOf(steps("deploy + soon"))[0]).toContain(
     "must be a duration such as 5m, the name of an earlier step, or both: deploy + 5m",
@@ -371,7 +371,7 @@ test("only a snapshot of an earlier step can be restored", () => {
   const restore = "  - { restore: before }";
   expect(problemsOf(withLines("steps:", "  - { snapshot: before }", restore))).toEqual([]);
   expect(problemsOf(withLines("steps:", restore))).toEqual([
-    'mine.yaml:4:16: steps.0.restore: no earlier step takes a snapshot "before"',
+    'mine.yaml:4:16: steps.1.restore: no earlier step takes a snapshot "before"',
   ]);
 });
 
@@ -390,7 +390,7 @@ test("two sources with one name are rejected, because they would share a random 
     [],
   );
   expect(problemsOf(withLines("length: 1m", "traffic:", source, source))).toEqual([
-    'mine.yaml:6:13: traffic.1.name: another source is called "users"; each source needs its own name, which selects its random stream',
+    'mine.yaml:6:13: traffic.2.name: another source is called "users"; each source needs its own name, which selects its random stream',
   ]);
 });
 
@@ -463,8 +463,8 @@ test("an invalid matrix hides no problem that does not depend on it", () => {
   const problems = (matrix: string) =>
     problemsOf(withLines(...lines, matrix)).map((problem) => problem.replace(/^mine\.yaml:\d+:\d+: /, ""));
   const always = [
-    expect.stringMatching(/^steps\.0\.expext: unknown key/),
-    expect.stringMatching(/^steps\.1\.request\.path: \{nowhere\}/),
+    expect.stringMatching(/^steps\.1\.expext: unknown key/),
+    expect.stringMatching(/^steps\.2\.request\.path: \{nowhere\}/),
   ];
   expect(problems("matrix: { text: [x], when: [], wait: { from: 2, to: 1 }, who: [{}] }")).toEqual([
     ...always,
@@ -484,9 +484,9 @@ test("an invalid world, or a world file, hides no problem that does not depend o
     "always: [{ state: idle, of: shop/main, from: 2h, until: 1h }]",
   ];
   const problems = [
-    expect.stringMatching(/steps\.0\.after: there is no step "nothere" before this one$/),
-    expect.stringMatching(/steps\.1\.restore: no earlier step takes a snapshot "nothing"$/),
-    expect.stringMatching(/always\.0\.until: must be later than from$/),
+    expect.stringMatching(/steps\.1\.after: there is no step "nothere" before this one$/),
+    expect.stringMatching(/steps\.2\.restore: no earlier step takes a snapshot "nothing"$/),
+    expect.stringMatching(/always\.1\.until: must be later than from$/),
   ];
   expect(problemsOf(["version: 1", "world: { file: mine.sqlite }", ...rest].join("\n"))).toEqual(problems);
   expect(problemsOf(["version: 1", "world: { sed: 1 }", ...rest].join("\n"))).toEqual([
@@ -505,9 +505,9 @@ test("an invalid step hides no time that runs backwards, unless the step may res
       withLines("steps:", "  - { at: 2h, expect: [] }", `  - ${step}`, "  - { at: 1h, expect: [] }"),
     );
   expect(steps("{ advanse: 1m }").at(-1)).toMatch(
-    /steps\.2\.at: the clock cannot move backwards; by this step it is at 2h after the start/,
+    /steps\.3\.at: the clock cannot move backwards; by this step it is at 2h after the start/,
   );
-  expect(steps("{ restor: before }").at(-1)).toMatch(/steps\.1\.restor: unknown key/);
+  expect(steps("{ restor: before }").at(-1)).toMatch(/steps\.2\.restor: unknown key/);
 });
 
 test.each([
@@ -538,7 +538,7 @@ test.each([
       return (error as Error).message;
     }
   };
-  expect(problems(expectation)).toContain(`expect.0.${message}`);
+  expect(problems(expectation)).toContain(`expect.1.${message}`);
 });
 
 test("known codes are those of the API and those that faults of the file answer with", () => {
@@ -561,27 +561,27 @@ test.each([
   [
     "the state of a project",
     "expect: [{ state: idle, of: shop }]",
-    'expect.0.of: "shop" must select one compute; choose one of shop/main/primary',
+    'expect.1.of: "shop" must select one compute; choose one of shop/main/primary',
   ],
   [
     "the state of several computes",
     'expect: [{ state: idle, of: "*/main" }]',
-    'expect.0.of: "*/main" must select one compute; choose one of shop/main/primary, blog/main/primary',
+    'expect.1.of: "*/main" must select one compute; choose one of shop/main/primary, blog/main/primary',
   ],
   [
     "an arrival at a project",
     "steps: [{ activity: { to: shop } }]",
-    'steps.0.activity.to: "shop" must select one compute; choose one of shop/main/primary',
+    'steps.1.activity.to: "shop" must select one compute; choose one of shop/main/primary',
   ],
   [
     "a replay to several computes",
     "traffic: [{ name: r, to: [shop/main, blog/main], pattern: replay, file: r.csv }]",
-    'traffic.0.to: must select one compute in a replay, but selects shop/main/primary, blog/main/primary; map endpoints to computes under "computes"',
+    'traffic.r.to: must select one compute in a replay, but selects shop/main/primary, blog/main/primary; map endpoints to computes under "computes"',
   ],
   [
     "a replay to an unknown compute",
     "traffic: [{ name: r, to: shop/main, pattern: replay, file: r.csv, computes: { x: blog/main, y: blog/mian } }]",
-    'traffic.0.computes.y: "blog/mian" selects no compute; the computes are shop/main/primary, blog/main/primary',
+    'traffic.r.computes.y: "blog/mian" selects no compute; the computes are shop/main/primary, blog/main/primary',
   ],
 ])("%s is rejected, because it needs one compute", (_, line, message) => {
   const problems = problemsOf(`version: 1\nworld: { projects: { shop: {}, blog: {} } }\nlength: 1m\n${line}`);
@@ -617,12 +617,12 @@ test("sql steps name what is wrong with them", () => {
       ),
     ),
   ).toEqual([
-    'mine.yaml:4:16: steps.0.sql.on: "shop/other" selects no compute; the computes are shop/main/primary',
-    'mine.yaml:5:16: steps.1.sql.on: "shop" must select one compute; choose one of shop/main/primary',
-    "mine.yaml:5:29: steps.1.sql.query: {order} is neither a label nor captured by an earlier step; the known names are main, shop, shop/main, shop/main/primary; write {{order}} for literal braces",
-    'mine.yaml:6:98: steps.2.sql.capture.shop: "shop" is already a label; choose another name',
-    'mine.yaml:7:74: steps.3.sql.error: must be a SQLSTATE of five characters in quotes, such as "23505"',
-    "mine.yaml:8:71: steps.4.sql.row_count: must not be given with error: a statement that fails returns no rows",
+    'mine.yaml:4:16: steps.1.sql.on: "shop/other" selects no compute; the computes are shop/main/primary',
+    'mine.yaml:5:16: steps.2.sql.on: "shop" must select one compute; choose one of shop/main/primary',
+    "mine.yaml:5:29: steps.2.sql.query: {order} is neither a label nor captured by an earlier step; the known names are main, shop, shop/main, shop/main/primary; write {{order}} for literal braces",
+    'mine.yaml:6:98: steps.3.sql.capture.shop: "shop" is already a label; choose another name',
+    'mine.yaml:7:74: steps.4.sql.error: must be a SQLSTATE of five characters in quotes, such as "23505"',
+    "mine.yaml:8:71: steps.5.sql.row_count: must not be given with error: a statement that fails returns no rows",
   ]);
 });
 
@@ -637,5 +637,5 @@ test("a step with several invalid parts hides no problem of the steps after it",
       "  - { restore: nothing }",
     ].join("\n"),
   );
-  expect(problems.at(-1)).toMatch(/steps\.2\.restore: no earlier step takes a snapshot "nothing"$/);
+  expect(problems.at(-1)).toMatch(/steps\.3\.restore: no earlier step takes a snapshot "nothing"$/);
 });

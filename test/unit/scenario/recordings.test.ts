@@ -39,10 +39,10 @@ test("a missing file, a bad row and an unknown endpoint are reported at their pl
       source("five", "file: good.csv, columns: { duration: walk_ms }"),
     ),
   ).toEqual([
-    "mine.yaml:5:56: traffic.0.file: file nowhere.csv does not exist",
-    'mine.yaml:6:56: traffic.1.file: bad.csv: line 3: at: "yesterday" must be an ISO 8601 instant, or a number since 1970',
-    'mine.yaml:8:96: traffic.3.computes.c: good.csv has no endpoint "c"; its endpoints are a, b',
-    'mine.yaml:9:57: traffic.4.file: good.csv: line 1: duration: there is no column "walk_ms"; there are endpoint, at, run_ms, wait_s',
+    "mine.yaml:5:56: traffic.one.file: file nowhere.csv does not exist",
+    'mine.yaml:6:56: traffic.two.file: bad.csv: line 3: at: "yesterday" must be an ISO 8601 instant, or a number since 1970',
+    'mine.yaml:8:96: traffic.four.computes.c: good.csv has no endpoint "c"; its endpoints are a, b',
+    'mine.yaml:9:57: traffic.five.file: good.csv: line 1: duration: there is no column "walk_ms"; there are endpoint, at, run_ms, wait_s',
   ]);
 });
 

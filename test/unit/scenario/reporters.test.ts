@@ -32,7 +32,7 @@ const PASSED: Verdict = {
       ...{ measure: "activities", value: 1, at: AT, margin: 0, line: 4, column: 3 },
     },
     {
-      ...{ what: "expect.0", expected: "wait_max: at most 5s", result: "passed", checks: 1 },
+      ...{ what: "expect.1", expected: "wait_max: at most 5s", result: "passed", checks: 1 },
       ...{ measure: "wait_max", value: 1_500, at: AT, margin: 3_500 },
     },
   ],
@@ -68,11 +68,11 @@ const FAILED: Verdict = {
       ...{ measure: "state", value: "active", at: AT, line: 7, column: 5 },
     },
     {
-      ...{ what: "always.0", expected: "always computes: at most 1", result: "failed", checks: 3 },
+      ...{ what: "always.1", expected: "always computes: at most 1", result: "failed", checks: 3 },
       ...{ measure: "computes", value: 2, at: AT, margin: -1 },
     },
     {
-      ...{ what: "always.1", expected: "always computes: at most 9", result: "not_checked", checks: 0 },
+      ...{ what: "always.2", expected: "always computes: at most 9", result: "not_checked", checks: 0 },
       measure: "computes",
     },
   ],
@@ -88,11 +88,11 @@ const FAILED: Verdict = {
       caused_by: [`${AT} ActivityRecorded shop/main/primary`, "step 1: POST /x"],
     },
     {
-      what: "always.0",
+      what: "always.1",
       at: AT,
       expected: "always computes: at most 1",
       actual: "2",
-      expectation: "always.0",
+      expectation: "always.1",
       last_change: `${AT} ComputeCreated x`,
       caused_by: [],
     },
@@ -176,7 +176,7 @@ test("a failure shows its place, expected and actual values, what broke it, and 
     `      broken by    ${AT} ComputeActivated shop/main/primary`,
     `      caused by    ${AT} ActivityRecorded shop/main/primary`,
     "      caused by    step 1: POST /x",
-    `  ✗ always.0 at ${AT}`,
+    `  ✗ always.1 at ${AT}`,
     "      expected     always computes: at most 1",
     "      actual       2",
     `      last change  ${AT} ComputeCreated x`,
@@ -193,13 +193,13 @@ test("every expectation is one line with its value and its margin", () => {
       .filter((line) => /^ {2}[✓✗-] (step|always|expect)\S* (?!at )/.test(line));
   expect(expectationLines(PASSED)).toEqual([
     "  ✓ step 2.1  activities: at least 1  1        margin 0",
-    "  ✓ expect.0  wait_max: at most 5s    1500 ms  margin 3500 ms",
+    "  ✓ expect.1  wait_max: at most 5s    1500 ms  margin 3500 ms",
   ]);
   expect(prettyVerdict(FAILED, plain(80))).toContain(
     [
       "  ✗ step 1.2  state: idle                 active",
-      "  ✗ always.0  always computes: at most 1  2            misses the bound by 1",
-      "  - always.1  always computes: at most 9  not checked",
+      "  ✗ always.1  always computes: at most 1  2            misses the bound by 1",
+      "  - always.2  always computes: at most 9  not checked",
     ].join("\n"),
   );
 });
@@ -288,7 +288,7 @@ test("in JUnit XML a scenario is a suite, and each expectation and each other st
   expect(suite?.testcase.map((one) => [one["@name"], one["@time"]])).toEqual([
     ["1 a query", "60"],
     ["step 2.1: activities: at least 1", "60"],
-    ["expect.0: wait_max: at most 5s", "60"],
+    ["expect.1: wait_max: at most 5s", "60"],
   ]);
   expect(
     suite?.testcase.every(
@@ -314,8 +314,8 @@ test("a failure belongs to the case of its expectation or step, others to the ru
   expect(state).toContain(`broken by: ${AT} ComputeActivated`);
   expect(state).toContain("repeat with: standin run scenarios/sleeps.yaml --seed 1");
   expect(failureOf("13 a request")).toContain("actual status 503");
-  expect(failureOf("always.0: always computes: at most 1")).not.toContain("step 1.2");
-  expect(failureOf("always.1: always computes: at most 9")).toBeUndefined();
+  expect(failureOf("always.1: always computes: at most 1")).not.toContain("step 1.2");
+  expect(failureOf("always.2: always computes: at most 9")).toBeUndefined();
   expect(failureOf("run")).toContain("an owner");
 });
 

@@ -92,7 +92,7 @@ test("a status of 400 or more is an error unless the step expects it", async () 
 test("an always condition is checked between steps, at every instant", async () => {
   const verdict = await played("always:", "  - { state: active, of: shop/main }", "length: 10m");
   expect(verdict.failures).toMatchObject([
-    { what: "always.0", at: "2026-01-01T00:05:00.000Z", actual: "idle" },
+    { what: "always.1", at: "2026-01-01T00:05:00.000Z", actual: "idle" },
   ]);
 });
 
@@ -100,7 +100,7 @@ test("the start of a window is inclusive and its end exclusive", async () => {
   const never = (window: string) =>
     played("never:", `  - { state: idle, of: shop/main, ${window} }`, "length: 10m");
   expect(whatOf(await never("until: 5m"))).toEqual([]);
-  expect(whatOf(await never("until: 300001ms"))).toEqual(["never.0"]);
+  expect(whatOf(await never("until: 300001ms"))).toEqual(["never.1"]);
   const wakes = (from: string) =>
     played(
       "never:",
@@ -109,8 +109,8 @@ test("the start of a window is inclusive and its end exclusive", async () => {
       "  - { at: 10m, activity: { to: shop/main } }",
       "length: 11m",
     );
-  expect(whatOf(await wakes("10m 2s"))).toEqual(["never.0"]);
-  expect(whatOf(await wakes("11m"))).toEqual(["never.0"]);
+  expect(whatOf(await wakes("10m 2s"))).toEqual(["never.1"]);
+  expect(whatOf(await wakes("11m"))).toEqual(["never.1"]);
 });
 
 test("parallel sequences run independently", async () => {

@@ -18,47 +18,47 @@ test.each([
   [
     "a step with both at and after is rejected",
     "steps: [{ at: 1m, after: 1m, expect: [] }]",
-    "steps.0: has both at and after; remove one",
+    "steps.1: has both at and after; remove one",
   ],
   [
     "a window that ends before it starts is rejected",
     "never: [{ refused: 1, from: 5m, until: 1m }]\nlength: 1h",
-    "never.0.until: must be later than from",
+    "never.1.until: must be later than from",
   ],
   [
     "an empty window is rejected",
     "never: [{ refused: 1, from: 5m, until: 5m }]\nlength: 1h",
-    "never.0.until: must be later than from",
+    "never.1.until: must be later than from",
   ],
   [
     "a window that ends at the start of the run is rejected",
     "never: [{ refused: 1, until: 0s }]\nlength: 1h",
-    "never.0.until: must be later than the start of the run",
+    "never.1.until: must be later than the start of the run",
   ],
   [
     "a window that starts after the run has ended is rejected",
     "always: [{ refused: 1, from: 3600001ms }]\nlength: 1h",
-    "always.0.from: the run has ended by then: its length is 1h",
+    "always.1.from: the run has ended by then: its length is 1h",
   ],
   [
     "traffic that starts at the end of the run is rejected",
     "traffic: [{ name: a, to: shop/main, pattern: constant, every: 1m, from: 1h }]\nlength: 1h",
-    "traffic.0.from: the run has ended by then: its length is 1h",
+    "traffic.a.from: the run has ended by then: its length is 1h",
   ],
   [
     "an expectation that is checked once has no window",
     "expect: [{ refused: 0, from: 5m }]\nlength: 1h",
-    "expect.0: from and until are only allowed under always and never",
+    "expect.1: from and until are only allowed under always and never",
   ],
   [
     "a min above the max is rejected",
     "expect: [{ starts: { min: 2, max: 1 } }]\nlength: 1h",
-    "expect.0: starts: min must not be above max",
+    "expect.1: starts: min must not be above max",
   ],
   [
     "an invalid status is rejected",
     "expect: [{ requests: 0, with: { status: hello } }]\nlength: 1h",
-    "expect.0: with.status: must be an HTTP status such as 423",
+    "expect.1: with.status: must be an HTTP status such as 423",
   ],
 ])("%s", (_, text, message) => {
   expect(problemsOf(text)).toContain(message);
@@ -114,47 +114,47 @@ test.each([
   [
     "a step before the previous step",
     "[{ at: 2h, expect: [] }, { at: 1h, expect: [] }]",
-    `steps.1.at: ${PAST} 2h after the start`,
+    `steps.2.at: ${PAST} 2h after the start`,
   ],
   [
     "a step before the end of the previous step",
     "[{ advance: 10m }, { at: 599999ms }]",
-    `steps.1.at: ${PAST} 10m after the start`,
+    `steps.2.at: ${PAST} 10m after the start`,
   ],
   [
     "an advance to a past time",
     "[{ after: 2m }, { advance: { to: 1m } }]",
-    `steps.1.advance.to: ${PAST} 2m after the start`,
+    `steps.2.advance.to: ${PAST} 2m after the start`,
   ],
   [
     "an instant before an earlier one",
     '[{ at: "2026-02-01T00:00:00Z", advance: 1m }, { set: { clock: "2026-02-01T00:00:59Z" } }]',
-    `steps.1.set.clock: ${PAST} 2026-02-01T00:01:00.000Z`,
+    `steps.2.set.clock: ${PAST} 2026-02-01T00:01:00.000Z`,
   ],
   [
     "a time that the second round misses",
     "[{ repeat: { times: 2, steps: [{ advance: 1m }, { at: 1m }] } }]",
-    `steps.0.repeat.steps.1.at: ${PAST} 2m after the start`,
+    `steps.1.repeat.steps.2.at: ${PAST} 2m after the start`,
   ],
   [
     "a time before the last round ends",
     "[{ repeat: { times: 10, every: 1m, steps: [{ advance: 1s }] } }, { at: 9m }]",
-    `steps.1.at: ${PAST} 9m 1s after the start`,
+    `steps.2.at: ${PAST} 9m 1s after the start`,
   ],
   [
     "a time before the slowest parallel sequence ends",
     "[{ parallel: [[{ advance: 5m }], [{ advance: 7m }]] }, { at: 6m }]",
-    `steps.1.at: ${PAST} 7m after the start`,
+    `steps.2.at: ${PAST} 7m after the start`,
   ],
   [
     "a time before a delay after a named step",
     "[{ parallel: [[{ name: a, advance: 5m }], [{ after: a + 5m }, { at: 9m }]] }]",
-    `steps.0.parallel.1.1.at: ${PAST} 10m after the start`,
+    `steps.1.parallel.2.2.at: ${PAST} 10m after the start`,
   ],
   [
     "a time before a restored snapshot",
     "[{ at: 5m, snapshot: s }, { advance: 5m }, { restore: s }, { at: 4m }]",
-    `steps.3.at: ${PAST} 5m after`,
+    `steps.4.at: ${PAST} 5m after`,
   ],
 ])("%s is an error of the file", (_, steps, message) => {
   expect(problemsOf(`steps: ${steps}`)).toContain(message);

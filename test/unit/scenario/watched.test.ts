@@ -20,16 +20,16 @@ test("a condition that is violated at the start is reported at the start, withou
     "never: [{ state: active, of: shop/main }]",
   );
   expect(brokenIn(verdict)).toEqual([
-    "always.0 00:00:00.000 1",
-    "always.1 00:00:00.000 0",
-    "never.0 00:00:00.000 active",
+    "always.1 00:00:00.000 1",
+    "always.2 00:00:00.000 0",
+    "never.1 00:00:00.000 active",
   ]);
 });
 
 test("a condition that is violated when its window opens is reported at that instant", async () => {
   const always = "always: [{ state: active, of: shop/main, from: 2h }]";
   const never = "never: [{ state: idle, of: shop/main, from: 5h, until: 20h }]";
-  const broken = ["always.0 02:00:00.000 idle", "never.0 05:00:00.000 idle"];
+  const broken = ["always.1 02:00:00.000 idle", "never.1 05:00:00.000 idle"];
   expect(brokenIn(await played(always, never, "length: 1d"))).toEqual(broken);
   expect(brokenIn(await played(always, never, "steps: [{ at: 90m }, { advance: 4h }]"))).toEqual(broken);
   // All events of the instant come before the check.
@@ -49,7 +49,7 @@ test("a window opens after all steps of its instant, in every parallel sequence"
   expect(brokenIn(await played(always, never, steps))).toEqual([]);
   expect(brokenIn(await played(always, never, steps, "length: 2h"))).toEqual([]);
   expect(brokenIn(await played("always: [{ projects: 2, from: 1h }]", steps, "length: 2h"))).toEqual([
-    "always.0 01:00:00.000 3",
+    "always.1 01:00:00.000 3",
   ]);
 });
 
@@ -57,7 +57,7 @@ test("a window that starts before the run starts with it; one that ends before n
   const before = (from: string, until: string) =>
     `{ active_time: { min: 1ms }, from: "${from}", until: "${until}" }`;
   const always = `always: [${before("2025-06-01T00:00:00Z", "2025-07-01T00:00:00Z")}, ${before("2025-12-31T00:00:00Z", "2026-01-02T00:00:00Z")}]`;
-  expect(brokenIn(await played(always, "length: 1m"))).toEqual(["always.1 00:00:00.000 0s"]);
+  expect(brokenIn(await played(always, "length: 1m"))).toEqual(["always.2 00:00:00.000 0s"]);
 });
 
 test("measures that grow with time are reported at the exact instant, including the end of the run and of a window", async () => {
@@ -70,25 +70,25 @@ test("measures that grow with time are reported at the exact instant, including 
     brokenIn((await runScenarioText(["version: 1", always, ...lines].join("\n")))[0] as Verdict);
   const never = "never: [{ active_time: { min: 1h } }, { compute_time: { min: 1h }, of: a/main }]";
   expect(await inAlwaysOn("length: 1d", never)).toEqual([
-    "never.0 01:00:00.000 1h",
-    "never.1 04:00:00.000 1h",
+    "never.1 01:00:00.000 1h",
+    "never.2 04:00:00.000 1h",
   ]);
-  expect(await inAlwaysOn("length: 1h", never)).toEqual(["never.0 01:00:00.000 1h"]);
+  expect(await inAlwaysOn("length: 1h", never)).toEqual(["never.1 01:00:00.000 1h"]);
   expect(await inAlwaysOn("length: 3599999ms", never)).toEqual([]);
   // Even the smallest excess counts.
   expect(await inAlwaysOn("length: 1d", "always: [{ compute_time: { max: 1h }, of: a/main }]")).toEqual([
-    "always.0 04:00:00.001 1h 0.00025s",
+    "always.1 04:00:00.001 1h 0.00025s",
   ]);
   const until = (end: string) =>
     inAlwaysOn("length: 1d", `never: [{ active_time: { min: 1h }, until: ${end} }]`);
   expect(await until("1h")).toEqual([]);
-  expect(await until("3600001ms")).toEqual(["never.0 01:00:00.000 1h"]);
+  expect(await until("3600001ms")).toEqual(["never.1 01:00:00.000 1h"]);
 });
 
 test("a connection that closes by itself is counted as closed", async () => {
   const steps = "steps: [{ activity: { to: shop/main, duration: 90s } }]";
   const always = "always: [{ connections: { min: 1 }, from: 1ms }]";
-  expect(brokenIn(await played(always, steps, "length: 4m"))).toEqual(["always.0 00:01:30.000 0"]);
+  expect(brokenIn(await played(always, steps, "length: 4m"))).toEqual(["always.1 00:01:30.000 0"]);
   expect(brokenIn(await played(always, steps, "length: 1m"))).toEqual([]);
 });
 
@@ -108,7 +108,7 @@ test("waiting arrivals count as refused and as errors at the instant of the fail
     "length: 2h",
     "always: [{ refused: 0 }, { errors: 0 }]",
   );
-  expect(brokenIn(verdict)).toEqual(["always.0 01:00:02.000 1", "always.1 01:00:02.000 1"]);
+  expect(brokenIn(verdict)).toEqual(["always.1 01:00:02.000 1", "always.2 01:00:02.000 1"]);
 });
 
 test("a failure names the event that broke it, and what caused that event", async () => {
@@ -211,11 +211,11 @@ test("a failed request names the fault that hit it; a failed count of errors the
   expect(failures).toMatchObject([
     { what: "step 2", caused_by: ["2026-01-01T00:00:00.000Z FaultHit gone answer getProject shop"] },
     {
-      expectation: "expect.0",
+      expectation: "expect.1",
       broken_by: "2026-01-01T00:00:00.000Z response 503 SERVICE_UNAVAILABLE",
       caused_by: expect.arrayContaining(["step 2: GET /projects/shop"]),
     },
-    { expectation: "expect.1", caused_by: [] },
+    { expectation: "expect.2", caused_by: [] },
   ]);
 });
 
@@ -237,12 +237,12 @@ test("each expectation is listed with the value closest to its bound, and where 
     line,
   ]);
   expect(shown).toEqual([
-    ["always.0", "passed", 1, 2, 6],
-    ["always.1", "not_checked", undefined, undefined, 7],
-    ["never.0", "passed", 600_000, 3_000_000, 8],
-    ["expect.0", "passed", 2_000, 3_000, 9],
-    ["expect.1", "passed", "idle", undefined, 9],
-    ["expect.2", "failed", 1, -4, 9],
+    ["always.1", "passed", 1, 2, 6],
+    ["always.2", "not_checked", undefined, undefined, 7],
+    ["never.1", "passed", 600_000, 3_000_000, 8],
+    ["expect.1", "passed", 2_000, 3_000, 9],
+    ["expect.2", "passed", "idle", undefined, 9],
+    ["expect.3", "failed", 1, -4, 9],
   ]);
 });
 
@@ -268,7 +268,7 @@ test.each([
         "never: [{ wait_mean: { min: 2001ms } }, { activities: 6 }]",
       ),
     );
-  const expected = ["always.1 00:45:00.000 2", "never.1 02:45:00.000 6"];
+  const expected = ["always.2 00:45:00.000 2", "never.2 02:45:00.000 6"];
   expect(await broken("advance: 2h")).toEqual(expected);
   expect(await broken(call)).toEqual(expected);
 });
@@ -278,12 +278,12 @@ test("when a call moves the clock, windows open on the way and every decision is
   const window = (key: string, state: string, from: string, until: string) =>
     `${key}: [{ state: ${state}, of: shop/main, from: ${from}, until: ${until} }]`;
   expect(brokenIn(await played(advance, window("always", "idle", "2m", "3m")))).toEqual([
-    "always.0 00:02:00.000 active",
+    "always.1 00:02:00.000 active",
   ]);
   expect(brokenIn(await played(advance, window("never", "idle", "4m", "6m")))).toEqual([
-    "never.0 00:05:00.000 idle",
+    "never.1 00:05:00.000 idle",
   ]);
   expect(
     brokenIn(await played(advance, "never: [{ active_time: { min: 4m } }, { active_time: { min: 301s } }]")),
-  ).toEqual(["never.0 00:04:00.000 4m"]);
+  ).toEqual(["never.1 00:04:00.000 4m"]);
 });

@@ -82,7 +82,7 @@ test("a never condition fails when it holds", () => {
   expect(is("idle", 1)).toBe(0);
   expect(is("starting", 1_000)).toBe(1);
   expect(failures[0]).toEqual({
-    what: "never.0",
+    what: "never.1",
     at: "1970-01-01T00:00:01.000Z",
     expected: "never state of shop/main: active or starting",
     actual: "starting",

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { VENDOR_PLANS, type VendorPlan } from "../../../platform/catalog/price-lists.ts";
 import { parseApiUrl } from "../../client/api-access.ts";
 import { CliError } from "../../terminal/cli-error.ts";
@@ -6,6 +6,7 @@ import { interruptible } from "../../terminal/interrupt.ts";
 import { secretParser } from "../../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, jsonOption } from "../../terminal/options.ts";
 import { print } from "../../terminal/print.ts";
+import { invalidValue } from "../../terminal/usage-errors.ts";
 import type { ServerTargets } from "../../whatif/apply/apply-delays.ts";
 import {
   billText,
@@ -219,5 +220,5 @@ function printJson(result: object): void {
 
 function parseProjectOption(text: string): string {
   if (/^[A-Za-z0-9][\w-]{0,99}$/.test(text)) return text;
-  throw new InvalidArgumentError("It must be the id of a project, such as quiet-wind-12345678.");
+  throw invalidValue("the id of a project, such as quiet-wind-12345678");
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { randomFrom } from "../../../simulation/random.ts";
@@ -10,6 +10,7 @@ import { hasSufficientSize, USUAL_SIZES } from "../../../whatif/questions/capaci
 import { CliError } from "../../terminal/cli-error.ts";
 import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
+import { invalidValue } from "../../terminal/usage-errors.ts";
 import { questionManifest, type ResolvedFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
@@ -252,11 +253,11 @@ function sizeRangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Pr
 function parseSizeRangeOption(text: string): SizeRange {
   const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(numberAtLeast(0));
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
-  throw new InvalidArgumentError("It must be a size such as 1, or a range such as 0.25..2.");
+  throw invalidValue("a size such as 1, or a range such as 0.25..2");
 }
 
 function parseSkewOption(text: string): number {
   const value = numberAtLeast(0)(text);
   if (value < 1) return value;
-  throw new InvalidArgumentError("It must be a number of at least 0 and below 1.");
+  throw invalidValue("a number of at least 0 and below 1");
 }

@@ -4,6 +4,7 @@ import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { type DaySpan, parseDaySpan, SPAN_RULE } from "../../../whatif/held-out/day-split.ts";
 import { parseBytesOption, parseDurationOption } from "../../terminal/option-parsers.ts";
 import { RepeatableOption } from "../../terminal/options.ts";
+import { invalidValue } from "../../terminal/usage-errors.ts";
 import { parseFromOption } from "../../whatif/databases/gap-sql-database.ts";
 import type { CurveInputOptions } from "../../whatif/databases/open-curve-input.ts";
 import {
@@ -130,7 +131,7 @@ function addCheckOptions(command: Command): void {
 function parseDaySpanOption(text: string): DaySpan {
   const span = parseDaySpan(text);
   if (span !== undefined) return span;
-  throw new InvalidArgumentError(`It ${SPAN_RULE}.`);
+  throw invalidValue(SPAN_RULE);
 }
 
 function addClient(text: string, previous: readonly ClientForm[] | undefined): readonly ClientForm[] {

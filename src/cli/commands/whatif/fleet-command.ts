@@ -9,6 +9,7 @@ import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import { integerParser, parseInstantOption } from "../../terminal/option-parsers.ts";
 import { jsonOption, RepeatableOption, runSeedOption } from "../../terminal/options.ts";
 import { print } from "../../terminal/print.ts";
+import { expectedOneOf } from "../../terminal/usage-errors.ts";
 import { TRACE_SUFFIX, writeTraffic } from "../../whatif/trace-files.ts";
 
 type FleetCommandOptions = {
@@ -87,5 +88,5 @@ async function writeFleet(options: FleetCommandOptions, signal: AbortSignal): Pr
 function addPattern(text: string, previous: readonly FleetPattern[] | undefined): readonly FleetPattern[] {
   const known = Object.keys(FLEET_PATTERNS).find((name) => name === text) as FleetPattern | undefined;
   if (known !== undefined) return [...(previous ?? []), known];
-  throw new InvalidArgumentError(`It must be one of ${Object.keys(FLEET_PATTERNS).join(", ")}.`);
+  throw new InvalidArgumentError(expectedOneOf(Object.keys(FLEET_PATTERNS), text));
 }

@@ -16,14 +16,15 @@ export type OptionRow = {
   readonly conflicts?: string;
 };
 
-/** Adds the options in their order, which is that of the help. */
-export function addOptions(command: Command, rows: readonly OptionRow[]): Command {
+/** Adds the options in their order, which is that of the help, under a heading such as `History:`. */
+export function addOptions(command: Command, rows: readonly OptionRow[], group?: string): Command {
   for (const { flags, description, parse, choices, default: value, defaultText, conflicts } of rows) {
     const option = envOption(flags, description);
     if (choices !== undefined) option.choices(choices);
     if (parse !== undefined) option.argParser(parse);
     if (value !== undefined) option.default(value, defaultText);
     if (conflicts !== undefined) option.conflicts(conflicts);
+    if (group !== undefined) option.helpGroup(group);
     command.addOption(option);
   }
   return command;

@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from "commander";
 import { DEFAULT_MAX_BRANCH_HISTORY } from "../../../app/postgres-port.ts";
 import { DEFAULT_MAX_DATA, type MaxData } from "../../../postgres/data/data-limit.ts";
 import { integerParser, parseBytesOption } from "../../terminal/option-parsers.ts";
+import { invalidValue } from "../../terminal/usage-errors.ts";
 import type { OptionRow, OptionValues } from "./option-table.ts";
 
 /** Tried in this order: that of Postgres, which clients use if they are given none, then our own. */
@@ -107,10 +107,10 @@ export type PostgresServeOptions = OptionValues<typeof POSTGRES_OPTIONS>;
 function parseBranchHistory(text: string): number {
   const bytes = parseBytesOption(text);
   if (bytes >= MIN_BRANCH_HISTORY) return bytes;
-  throw new InvalidArgumentError("must be at least 16MiB");
+  throw invalidValue("a size of at least 16MiB");
 }
 
 function parseExtensionName(text: string): string {
   if (EXTENSION_NAME.test(text)) return text;
-  throw new InvalidArgumentError("must be 1 to 40 of a-z, 0-9 and _, and must not begin with a digit");
+  throw invalidValue("1 to 40 of a-z, 0-9 and _, not beginning with a digit");
 }

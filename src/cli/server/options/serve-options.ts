@@ -17,16 +17,15 @@ const OUTPUT_OPTIONS = [
   { flags: "--json", description: "print the ready line as JSON" },
 ] as const satisfies readonly OptionRow[];
 
-/** The options of `standin serve`, except for `--data`, which other commands have, too. */
-export const SERVE_OPTIONS = [
-  ...POSTGRES_OPTIONS,
-  ...ADDRESS_OPTIONS,
-  ...WORLD_OPTIONS,
-  ...ACCESS_OPTIONS,
-  ...RETENTION_OPTIONS,
-  ...HOSTING_OPTIONS,
-  ...OUTPUT_OPTIONS,
-] as const;
+/** The options of `standin serve` by the heading of the help, except for `--data`, which other commands have, too. */
+export const SERVE_OPTION_GROUPS = {
+  "Server:": [...ADDRESS_OPTIONS, ...ACCESS_OPTIONS, ...OUTPUT_OPTIONS],
+  "World (platform, clock, limits):": WORLD_OPTIONS,
+  "Postgres:": POSTGRES_OPTIONS,
+  "History and files:": [...RETENTION_OPTIONS, ...HOSTING_OPTIONS],
+} as const satisfies Readonly<Record<string, readonly OptionRow[]>>;
+
+type ServeOptionRow = (typeof SERVE_OPTION_GROUPS)[keyof typeof SERVE_OPTION_GROUPS][number];
 
 /** The parsed options of `standin serve`. */
-export type ServeOptions = { data: string } & OptionValues<typeof SERVE_OPTIONS>;
+export type ServeOptions = { data: string } & OptionValues<readonly ServeOptionRow[]>;

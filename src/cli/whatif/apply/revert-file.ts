@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
+import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
@@ -64,7 +65,7 @@ export function writeRevertFile(answer: string, apiUrl: string, targets: readonl
 
 /** Throws if the file is not one that `writeRevertFile` wrote. */
 export function readRevertFile(path: string): readonly PreviousDelay[] {
-  const content = revertSchema.safeParse(parsedFile(path));
+  const content = revertSchema.safeParse(parsedFile(path), { error: issueText });
   if (content.success) return content.data.computes;
   const [issue] = content.error.issues;
   throw new CliError(

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import { PROFILES, type ProfileName } from "../../../platform/catalog/defaults-and-limits.ts";
 import { PRICED_PLANS } from "../../../platform/catalog/price-lists.ts";
@@ -84,7 +85,7 @@ export const COMPUTE_ID = /^[A-Za-z][\w-]{0,99}$/;
 export async function readAnswer(path: string, signal: AbortSignal): Promise<Answer> {
   const text =
     path === STANDARD_INPUT ? await readStandardInput(signal, MAX.savedAnswer) : readAnswerFile(path);
-  const parsed = answerSchema.safeParse(parseJson(text, path));
+  const parsed = answerSchema.safeParse(parseJson(text, path), { error: issueText });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new CliError(

@@ -24,7 +24,7 @@ export function partsFor(rows: number, memoryBytes: number): number {
 export async function runInDuckdb(url: string, run: GapQueryRun): Promise<void> {
   const { queryOf, table, signal, memory, onProgress, onColumns, onRow } = run;
   const path = url.slice("duckdb:".length);
-  if (path !== "" && !existsSync(path)) throw new CliError(`--from ${url}: there is no file ${path}`);
+  if (path !== "" && !existsSync(path)) throw new CliError(`--from: ${path} does not exist`);
   const { DuckDBInstance } = await loadDuckdb();
   const instance = await DuckDBInstance.create(path === "" ? ":memory:" : path, {
     ...(path === "" ? {} : { access_mode: "READ_ONLY" }),

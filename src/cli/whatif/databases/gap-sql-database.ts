@@ -30,7 +30,8 @@ const KINDS: readonly (readonly [RegExp, DatabaseAddress["kind"]])[] = [
 export function parseFromOption(text: string, previous: FromOption | undefined): FromOption {
   const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1];
   if (kind === undefined) return { ...previous, from: parseInstantOption(text) };
-  if (previous?.database !== undefined) throw new InvalidArgumentError("It names a second database.");
+  if (previous?.database !== undefined)
+    throw new InvalidArgumentError("expected one database, got a second one");
   return { ...previous, database: { kind, url: text } };
 }
 

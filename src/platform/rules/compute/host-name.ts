@@ -11,7 +11,7 @@ export const HOST_DOMAIN = "standin.localhost";
 export const HOST_DOMAIN_PATTERN =
   /^(?=.{1,160}$)(?!(.*\.)?\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
 export const HOST_DOMAIN_RULE =
-  "must be a host name such as localhost or db.test, and its last part must not be a number";
+  "must be a host name such as localhost or db.test, whose last part is not a number";
 
 export function proxyHost({ settings }: World, regionId: string): string {
   const [cloud, ...regionParts] = regionId.split("-");

@@ -68,7 +68,7 @@ export function fileInput(path: string, options: FileOptions): FileInput {
 
 function sizeOfFile(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new RecordingError(`there is no file ${path}`);
+  if (stat === undefined) throw new RecordingError(`${path} does not exist`);
   if (stat.isDirectory())
     throw new RecordingError(
       `${path} is a directory; pass the files in it, or a directory of worlds with --data`,

@@ -319,7 +319,7 @@ test("a failed import leaves the previous trace unchanged and no other files", a
 });
 
 test("missing files, directories, empty files and truncated gzip are rejected by name", async () => {
-  expect(() => fileInput(at("none"), options)).toThrow("there is no file");
+  expect(() => fileInput(at("none"), options)).toThrow("does not exist");
   expect(() => fileInput(at("."), options)).toThrow(/ is a directory; pass the files in it/);
   writeFileSync(at("empty"), "");
   await expect(imported([at("empty")])).rejects.toThrow("empty: is empty or has an unknown format");

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { MAX } from "../input-limits/limits.ts";
+import { MAX } from "./limits.ts";
 
 type Issue = z.core.$ZodRawIssue;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { issueText } from "../../../src/http/issue-text.ts";
+import { issueText } from "../../../src/input-limits/issue-text.ts";
 import { ZOD_TEXT } from "../../support/document/refused-request.ts";
 
 // A client reads our own words about a field, never zod's.
