@@ -36,10 +36,6 @@ const FORMS: readonly (readonly [RegExp, (...groups: string[]) => string])[] = [
   ],
   [/^required option '(.*)' not specified$/, (flags) => `${flags} is required`],
   [
-    /^option '(.*)' cannot be used with option '(.*)'$/,
-    (one, other) => `${nameOf(one as string)}: cannot be used with ${nameOf(other as string)}`,
-  ],
-  [
     /^too many arguments(?: for '(.*)')?\. Expected (\d+) arguments? but got (\d+)\.$/,
     (command, expected, got) =>
       `too many arguments${command === undefined ? "" : ` for ${command}`}: expected ${expected === "0" ? "none" : expected}, got ${got}`,

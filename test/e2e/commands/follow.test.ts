@@ -114,8 +114,8 @@ test("a reader without a server, and a filter that does not exist, are errors", 
   });
   await startServer(data, MANUAL);
   expect(await runStandin(["requests", "--data", data, "--status", "often"])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("status: must be a status like 423"),
+    code: 2,
+    stderr: expect.stringContaining("--status: expected a status such as 423"),
   });
   expect((await runStandin(["events", "--data", data, "--since", "-1"])).code).toBe(2);
 });

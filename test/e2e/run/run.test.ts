@@ -201,7 +201,7 @@ test("endpoints that a recording does not have are reported before any run, with
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`${file}:`);
   expect(stderr).toContain(
-    ': traffic.1.computes.nope: rec.csv has no endpoint "nope"; its endpoints are one, two',
+    ': traffic.r.computes.nope: rec.csv has no endpoint "nope"; its endpoints are one, two',
   );
 });
 
@@ -232,7 +232,7 @@ test("several reporters write at once, each to its own file", async () => {
   expect((await run([PASSES(), "--reporter", "json", "--reporter", "junit"])).code).toBe(2);
   const unknown = await run([PASSES(), "--reporter", "tap"]);
   expect(unknown.code).toBe(2);
-  expect(unknown.stderr).toContain("must be one of pretty, json, junit");
+  expect(unknown.stderr).toContain("--reporter: expected pretty, json, junit");
 });
 
 test("unwritable reports, unusable directories and unreadable worlds exit with 2 and are not internal errors", async () => {

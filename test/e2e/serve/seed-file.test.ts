@@ -148,7 +148,7 @@ test.each([
   [
     "an unknown field",
     WORLD.replace("pg_version: 17", "postgres: 17"),
-    /:11:9: .*projects\.0\.postgres: unknown key; the known keys are id, name, /,
+    /:11:9: .*projects\.storefront\.postgres: unknown key; the known keys are id, name, /,
   ],
   [
     "a value that is not allowed",
@@ -158,28 +158,28 @@ test.each([
   [
     "an id of the wrong form",
     WORLD.replace("ep-main-1", "main-1"),
-    /:19:23: .*endpoints\.0\.id: must start with ep-/,
+    /:19:23: .*endpoints\.1\.id: must start with ep-/,
   ],
-  ["a key that no header can carry", WORLD.replace(KEY, '"two words"'), /:7:26: .*keys\.0\.key: .*spaces/],
-  ["the same key twice", WORLD.replace(OTHER_KEY, KEY), /:27:30: .*keys\.0\.key: /],
+  ["a key that no header can carry", WORLD.replace(KEY, '"two words"'), /:7:26: .*keys\.ci\.key: .*spaces/],
+  ["the same key twice", WORLD.replace(OTHER_KEY, KEY), /:27:30: .*keys\.own\.key: /],
   [
     "the same id twice",
     WORLD.replace("ep-preview-1", "ep-main-1"),
-    /:23:31: .*endpoints\.0\.id: .*ep-main-1/,
+    /:23:31: .*endpoints\.1\.id: .*ep-main-1/,
   ],
   [
     "a parent defined later",
     WORLD.replace("name: preview", "name: preview\n            parent: br-deep-1"),
     /:23:21: .*parent: .*br-deep-1/,
   ],
-  ["a missing name", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.0\.name/],
+  ["a missing name", WORLD.replace("            name: main\n", ""), /:15:13: .*branches\.1\.name/],
   ["invalid YAML", WORLD.replace("keys:\n", "keys: [\n"), /:\d+:\d+: /],
   ["no content", "", /:1:1: /],
 ])("a seed file with %s is rejected with line and column, and nothing is created", async (_, text, place) => {
   const data = join(testDirectory(), "data");
   const path = worldFile(text);
   const refused = await runStandin(["serve", "--data", data, "--port", "0", "--seed-file", path]);
-  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 1, stdout: "" });
+  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
   expect(refused.stderr).toContain(`${path}:`);
   expect(refused.stderr).toMatch(place);
   expect(refused.stderr).not.toContain(KEY);
@@ -240,7 +240,7 @@ test("all mistakes of a seed file are reported at once", async () => {
 test("a missing seed file is named in the error", async () => {
   const path = join(testDirectory(), "none.yaml");
   const refused = await runStandin(["serve", "--data", testDirectory(), "--port", "0", "--seed-file", path]);
-  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toContain(path);
 });
 

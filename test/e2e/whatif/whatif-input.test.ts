@@ -40,7 +40,7 @@ test.each(["--time-unit", "--duration-unit"])(
       const { code, stderr } = await runStandin(["whatif", "curve", ...args]);
       return [code, stderr];
     };
-    expect(await refused(file, flag, "h")).toEqual([2, expect.stringMatching(/choices are s, ms, us, ns/)]);
+    expect(await refused(file, flag, "h")).toEqual([2, expect.stringMatching(/expected s, ms, us or ns/)]);
     expect(await refused("--data", "mine", flag, "s")).toEqual([
       2,
       expect.stringMatching(/only to trace files/),
