@@ -1,10 +1,10 @@
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { styleText } from "node:util";
 import { InvalidArgumentError } from "commander";
 import { messageOf } from "../../kernel/message-of.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { githubReport } from "../../scenario/report/github.ts";
+import { githubReport, githubSummary } from "../../scenario/report/github.ts";
 import { htmlReport } from "../../scenario/report/html.ts";
 import { jsonReport } from "../../scenario/report/json.ts";
 import {
@@ -83,8 +83,15 @@ export async function writeReports(
               ? htmlReport(results)
               : prettyReport(results, plainStyle);
     writeReport(path, text);
+    if (name === "github") appendJobSummary(githubSummary(results));
   }
   reportStatus(results);
+}
+
+/** GitHub names the file, and shows it on the page of the job. */
+function appendJobSummary(text: string): void {
+  const path = process.env["GITHUB_STEP_SUMMARY"] ?? "";
+  if (path !== "") wrapWriteErrors(path, () => appendFileSync(path, text));
 }
 
 /** To a file, or to stdout. */

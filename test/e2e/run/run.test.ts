@@ -235,6 +235,17 @@ test("several reporters write at once, each to its own file", async () => {
   expect(unknown.stderr).toContain("--reporter: expected pretty, json, junit");
 });
 
+test("in a job of GitHub, the github reporter adds the failures to the summary of the job", async () => {
+  const summary = join(testDirectory(), "summary.md");
+  const args = ["run", FAILS(), PASSES(), "--reporter", "github"];
+  const { code, stdout } = await runStandin(args, { GITHUB_STEP_SUMMARY: summary });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^::error /) });
+  const [title, , ...table] = readFileSync(summary, "utf8").trim().split("\n");
+  expect(title).toBe("### standin run: 1 passed, 1 failed, 0 could not run");
+  expect(table[0]).toBe("| Scenario | Failure | Expected | Actual |");
+  expect(table.slice(2)).toEqual([expect.stringMatching(/^\| mine \| .* at 20.*Z \| .* \| .* \|$/)]);
+});
+
 test("unwritable reports, unusable directories and unreadable worlds exit with 2 and are not internal errors", async () => {
   const refused = async (message: string, file: string, ...args: readonly string[]) => {
     const { code, stderr } = await run([file, ...args]);
