@@ -1,5 +1,6 @@
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
+import { issueText } from "../input-limits/issue-text.ts";
 import { DISTRIBUTION_RULE, type DurationDistribution, parseDistribution } from "../kernel/distribution.ts";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import type { Calibration } from "../platform/catalog/calibration.ts";
@@ -84,7 +85,7 @@ export type ProfileFile = Omit<z.output<typeof profileSchema>, "name" | "start_l
 
 /** Parses a profile file in YAML or JSON. Throws a `UserError` that names the field. */
 export function parseProfileFile(text: string, defaultName: string): ProfileFile {
-  const parsed = profileSchema.safeParse(parsedYaml(text));
+  const parsed = profileSchema.safeParse(parsedYaml(text), { error: issueText });
   if (!parsed.success) {
     throw new UserError(problemOf(parsed.error.issues[0]));
   }
