@@ -1,7 +1,7 @@
 import { HOUR, SECOND } from "../../src/kernel/time.ts";
 import { newestPriceList } from "../../src/platform/catalog/price-lists.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
-import type { Proposal } from "../../src/whatif/questions/advice/proposals.ts";
+import type { Proposal } from "../../src/whatif/questions/advice/proposal.ts";
 import type { Coverage } from "./judge.ts";
 import { MONTH_DAYS, RECORDED_DAYS } from "./known-truth.ts";
 import { type FleetSettings, OtherDays, type StartDollars } from "./other-days.ts";

@@ -16,7 +16,7 @@ import {
 import { changeText as trafficText } from "../../units/traffic-change.ts";
 import type { Advice } from "./advice.ts";
 import type { OwnDelay } from "./own-delays.ts";
-import type { Proposal } from "./proposals.ts";
+import type { Proposal } from "./proposal.ts";
 
 /** The most proposals after the decision. */
 const OTHERS = 2;
@@ -126,8 +126,13 @@ function shortText({ kind, source, plan, delay_s }: Proposal): string {
   }
 }
 
-function clearText({ is_clear }: Proposal, { too_little }: Advice): string {
-  return is_clear || too_little.length > 0 ? "" : " (within the noise)";
+function clearText(
+  { is_clear, delay_is_clear, worth_dollars_per_month: worth, worth_margin_95: margin }: Proposal,
+  { too_little }: Advice,
+): string {
+  if (is_clear || too_little.length > 0) return "";
+  const isOfDelay = delay_is_clear === false && margin !== null && worth > margin;
+  return isOfDelay ? " (what the delay adds is within the noise)" : " (within the noise)";
 }
 
 function requirementLines({ current: { meets }, bill }: Advice): string[] {

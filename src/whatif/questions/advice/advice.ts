@@ -11,7 +11,8 @@ import { delayText } from "../../units/number-format.ts";
 import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import { UNNAMED } from "../attribution/attribution-report.ts";
 import type { OwnDelay } from "./own-delays.ts";
-import { computeDollars, type Proposal, type ProposalInput, proposalsFor } from "./proposals.ts";
+import { computeDollars, type Proposal, type ProposalInput } from "./proposal.ts";
+import { proposalsFor } from "./proposals.ts";
 
 /** The JSON of `standin advise`. */
 export type Advice = {

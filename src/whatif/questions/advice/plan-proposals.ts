@@ -1,0 +1,60 @@
+import { PRICED_PLANS, type PricedPlan } from "../../../platform/catalog/price-lists.ts";
+import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
+import { isSettableDelay, isWithin, settableDelays } from "../../gap-curve/settable-delays.ts";
+import type { MonthlyBill } from "../../units/bill.ts";
+import { delayText } from "../../units/number-format.ts";
+import {
+  bestSettable,
+  delayChange,
+  marginsOf,
+  type Proposal,
+  type ProposalInput,
+  proposal,
+} from "./proposal.ts";
+
+/** Other plans that have a price per CU-hour: with the best delay that each allows, and with the usual one. */
+export function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
+  const { plan, priceList, question } = input;
+  if (question.price_list === null) return [];
+  return PRICED_PLANS.filter((other) => other !== plan).flatMap((other) => {
+    const priceRatio = priceList.perCuHour[other] / priceList.perCuHour[plan];
+    const best = bestSettable(input, other, priceRatio);
+    if (best === undefined) return [];
+    const usual = usualDelayOn(input, other);
+    const delays: readonly DelayChoice[] = usual === undefined || usual === best ? [best] : [best, usual];
+    return delays.map((delay) =>
+      proposal(input, bill, {
+        kind: "plan",
+        change: `Move to the plan ${other} with ${delay === "never" ? "autosuspend disabled" : `a delay of ${delayText(delay)}`}`,
+        plan: other,
+        delay_s: delay,
+        delay_is_clear:
+          usual === undefined || usual === delay || isClearlyBetter(input, delay, usual, priceRatio),
+        ...delayChange(input, delay, priceRatio),
+      }),
+    );
+  });
+}
+
+/** The current delay, or the default where a plan does not allow it; undefined if it exceeds the limit on the wait. */
+function usualDelayOn(input: ProposalInput, plan: PricedPlan): SuspendDelay | undefined {
+  const { currentDelay, defaultDelayS, shortestWithinWait } = input;
+  const settable = settableDelays(plan, defaultDelayS);
+  const isAllowed = currentDelay !== "own" && isSettableDelay(settable, currentDelay);
+  const usual = isAllowed ? currentDelay : defaultDelayS;
+  return isWithin({ shortest: shortestWithinWait ?? "never", longest: "never" }, usual) ? usual : undefined;
+}
+
+/**
+ * By itself, not only together with the price: the price of a plan is lower on all days, while a delay that was better on the
+ * recorded days may cost more on others than the price saves.
+ */
+function isClearlyBetter(
+  input: ProposalInput,
+  delay: DelayChoice,
+  usual: SuspendDelay,
+  priceRatio: number,
+): boolean {
+  const gain = marginsOf(input, { delays: delay, priceRatio }, { delays: usual, priceRatio });
+  return gain !== undefined && gain.worth.value > gain.worth.margin95;
+}
