@@ -1,4 +1,5 @@
 import { Command, type Option } from "commander";
+import { ignoreWaitsOption } from "./ignore-waits-option.ts";
 import { shellQuote } from "./manifest.ts";
 import { addQuestionOptions } from "./question-options.ts";
 import { addTraceOptions } from "./trace-options.ts";
@@ -18,7 +19,10 @@ const SECRETS: readonly string[] = ["--control-token"];
  */
 export function decisionLine(args: readonly string[], command: Command): string | undefined {
   if (!DETAILS.includes(command.name())) return undefined;
-  const accepted = addQuestionOptions(addTraceOptions(new Command()), ["price", "pricePlan"]).options;
+  const accepted = [
+    ...addQuestionOptions(addTraceOptions(new Command()), ["price", "pricePlan"]).options,
+    ignoreWaitsOption(),
+  ];
   const isAccepted = (flag: string) =>
     !SECRETS.includes(flag) && (flag in RENAMED || accepted.some(({ long }) => long === flag));
   const typed = typedOptions(args, command).filter(({ flag }) => isAccepted(flag));

@@ -49,6 +49,7 @@ export type QuestionOptions = {
   readonly waitWorth?: number;
   readonly startLatency?: StartLatency;
   readonly cpuShare?: number;
+  readonly ignoreWaitsOf?: readonly string[];
   readonly seed: number;
 };
 
@@ -268,8 +269,13 @@ export function parseSloOption(text: string): Slo {
 
 /** Rejects an SLO for a source that no request has. */
 export function checkSloSource(slo: Slo | undefined, { sources }: Pick<Traffic, "sources">): void {
+  usageErrorOf(() => sloSource(slo, sources, "--slo"));
+}
+
+/** Runs a check whose RangeErrors are about what was typed. */
+export function usageErrorOf(check: () => unknown): void {
   try {
-    sloSource(slo, sources, "--slo");
+    check();
   } catch (error) {
     if (error instanceof RangeError) throw new CliError(error.message, true);
     throw error;

@@ -34,9 +34,12 @@ export async function readGaps(
   signal: AbortSignal,
 ): Promise<CurveReading> {
   const { traffic } = opened;
-  const { currentDelay, ownDelays, deletedAt, costs, settable } = question;
+  const { currentDelay, ownDelays, deletedAt, costs, settable, ignoredWaits } = question;
   const startMs = meanLatencyMs(question.latency);
-  const readingOptions = { currentDelay, ownDelays, deletedAt, costs, settable, startMs, ...detail };
+  const readingOptions = {
+    ...{ currentDelay, ownDelays, deletedAt, costs, settable, startMs, ignoredWaits },
+    ...detail,
+  };
   const computes = traffic.computes.length;
   if (workers === 1)
     return runWithProgress(

@@ -1,6 +1,7 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { eachPart } from "../../traffic/recorded/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
+import { ignoredSources } from "../trace/ignored-waits.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { LongGapStore } from "../trace/long-gap-store.ts";
 import { computeGroups, dayCount, type LongGaps, MAX_DAYS, mergeLongGaps } from "../trace/long-gaps.ts";
@@ -70,6 +71,8 @@ export type CurveReadingOptions = {
   readonly settable?: SettableDelays | undefined;
   /** Mean length of a start. */
   readonly startMs?: DurationMs | undefined;
+  /** Sources for whose requests nobody waits. */
+  readonly ignoredWaits?: readonly string[] | undefined;
   readonly byCompute: boolean;
   /** Stores the long gaps one by one. */
   readonly byDay?: boolean | undefined;
@@ -96,7 +99,8 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
     byDay && dayCount(traffic.period) <= MAX_DAYS
       ? new LongGapStore(traffic.period, { from, groups: computeGroups(traffic.computes) })
       : undefined;
-  const reader = new GapReader(traffic.period, own, { startMs, store });
+  const ignored = ignoredSources(options.ignoredWaits ?? [], traffic.sources);
+  const reader = new GapReader(traffic.period, own, { startMs, store, ignored });
   const ranking = new ComputeRanking<ComputeReading>();
   for (let number = from; number < to; number += 1) {
     const cu = sizeOf(costs, number);

@@ -74,6 +74,7 @@ function idleGapsOf(gaps: LongGaps, compute: number): LongGaps {
     endAt: gaps.endAt.subarray(first, end),
     day: gaps.day.subarray(first, end),
     waitMs: gaps.waitMs.subarray(first, end),
+    unwaited: gaps.unwaited?.subarray(first, end),
     tailMs: gaps.tailMs.subarray(compute, compute + 1),
     tailFrom: gaps.tailFrom.subarray(compute, compute + 1),
     firstWaitMs: gaps.firstWaitMs.subarray(compute, compute + 1),

@@ -39,7 +39,7 @@ export function cellTotals(
   cuOf: (compute: number) => number,
   hasForesight = false,
 ): DayTotals {
-  const { days, firstDay, gapMs: gapsMs, endAt, day: dayOf, waitMs: waitsMs } = gaps;
+  const { days, firstDay, gapMs: gapsMs, endAt, day: dayOf, waitMs: waitsMs, unwaited } = gaps;
   const cells = gaps.activeMs.length;
   const totals = {
     coldStarts: new Float64Array(cells),
@@ -55,7 +55,9 @@ export function cellTotals(
     const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
     for (let i = from; i < to; i += 1) {
       const gapMs = gapsMs[i] as number;
-      const idleMs = gapMs <= limitMs ? gapMs : hasForesight ? 0 : limitMs;
+      const isUnwaited = unwaited?.[i] === 1;
+      const isKept = gapMs <= limitMs && !(hasForesight && isUnwaited);
+      const idleMs = isKept ? gapMs : hasForesight ? 0 : limitMs;
       const day = dayOf[i] as number;
       const cell = firstCell + day;
       const fromMs = (endAt[i] as number) - gapMs - firstDay;
@@ -64,9 +66,10 @@ export function cellTotals(
         cuMs[cell] = (cuMs[cell] as number) + idleMs * cu;
       } else addIdle(totals, firstCell, fromMs, idleMs, cu);
       if (gapMs <= limitMs) continue;
+      waitMs[cell] = (waitMs[cell] as number) + (waitsMs[i] as number);
+      if (isUnwaited) continue;
       coldStarts[cell] = (coldStarts[cell] as number) + 1;
       cuColdStarts[cell] = (cuColdStarts[cell] as number) + cu;
-      waitMs[cell] = (waitMs[cell] as number) + (waitsMs[i] as number);
     }
     const tailMs = hasForesight ? 0 : Math.min(gaps.tailMs[compute] as number, limitMs);
     addIdle(totals, firstCell, (gaps.tailFrom[compute] as number) - firstDay, tailMs, cu);

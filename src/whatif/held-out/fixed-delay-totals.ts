@@ -59,7 +59,7 @@ export class FixedDelayTotals {
   }
 
   #addCompute(compute: number, cu: number, limitsMs: Float64Array): void {
-    const { days, firstDay, gapMs: gapsMs, endAt, day, waitMs, groupOf, firstOf } = this.#gaps;
+    const { days, firstDay, gapMs: gapsMs, endAt, day, waitMs, unwaited, groupOf, firstOf } = this.#gaps;
     const firstCell = (groupOf[compute] as number) * days;
     const to = firstOf[compute + 1] as number;
     for (let i = firstOf[compute] as number; i < to; i += 1) {
@@ -67,8 +67,10 @@ export class FixedDelayTotals {
       const endDay = day[i] as number;
       const rank = rankOf(limitsMs, gapMs);
       const slot = (firstCell + endDay) * this.#width + rank;
-      this.#starts[slot] = (this.#starts[slot] as number) + 1;
-      this.#cuStarts[slot] = (this.#cuStarts[slot] as number) + cu;
+      if (unwaited?.[i] !== 1) {
+        this.#starts[slot] = (this.#starts[slot] as number) + 1;
+        this.#cuStarts[slot] = (this.#cuStarts[slot] as number) + cu;
+      }
       this.#waitMs[slot] = (this.#waitMs[slot] as number) + (waitMs[i] as number);
       const fromMs = (endAt[i] as number) - gapMs - firstDay;
       if (fromMs >= endDay * DAY) {

@@ -55,6 +55,7 @@ export function fleetGapsOfDays(
     const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
     for (let i = from; i < to; i += 1) {
       if (isUsed[gaps.day[i] as number] === 0) continue;
+      const start = gaps.unwaited?.[i] === 1 ? 0 : coldStart;
       const gapMs = gaps.gapMs[i] as number;
       // floor((gap + 999) / 1000) is ceil(gap / 1000). The rounding error of × 0.001 is far below a millisecond.
       const bin = gapMs > longestMs ? NEVER_INDEX : ((gapMs + 999) * 0.001) | 0;
@@ -62,9 +63,9 @@ export function fleetGapsOfDays(
       const slot = bin * FIELDS;
       sums[slot] = (sums[slot] as number) + active;
       sums[slot + 1] = (sums[slot + 1] as number) + active * gapMs;
-      sums[slot + 2] = (sums[slot + 2] as number) + coldStart;
+      sums[slot + 2] = (sums[slot + 2] as number) + start;
       activeWeight += active;
-      coldWeight += coldStart;
+      coldWeight += start;
     }
   }
   let [longerActive, longerCold, shorterMs] = [activeWeight, coldWeight, 0];

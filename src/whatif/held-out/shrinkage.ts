@@ -61,7 +61,7 @@ export function delaysByPseudoGaps(
   const chosen = pseudoGaps.map((): SuspendDelay[] => []);
   const spread = Float64Array.from(spreadFor(costs.settable, fleet.chosen));
   for (let compute = 0; compute < sorted.computes; compute += step) {
-    const own = sorted.ofCompute(compute, groups);
+    const own = { all: sorted.ofCompute(compute, groups), unwaited: sorted.unwaitedOf(compute, groups) };
     const delays = delaysOfCompute(own, fleet, spread, costs, compute, pseudoGaps);
     for (let index = 0; index < delays.length; index += 1) chosen[index]?.push(delays[index] as SuspendDelay);
   }
@@ -124,6 +124,7 @@ function addGapCosts(
   const limitsMs = new Float64Array(PSEUDO_GAPS.length);
   for (let compute = 0; compute < sorted.computes; compute += step) {
     const gapsMs = sorted.ofCompute(compute, { only: fold });
+    const unwaited = new LongerThan(sorted.unwaitedOf(compute, { only: fold }));
     const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
     for (const [index, chosen] of delays.entries())
       limitsMs[index] = delayMs(chosen[compute / step] as SuspendDelay);
@@ -133,16 +134,34 @@ function addGapCosts(
       const limitMs = limitsMs[index] as number;
       for (; next < gapsMs.length && (gapsMs[next] as number) <= limitMs; next += 1)
         shorterMs += gapsMs[next] as number;
-      const cold = gapsMs.length - next;
-      const idleMs = cold === 0 ? shorterMs : shorterMs + cold * limitMs;
+      const longer = gapsMs.length - next;
+      const cold = longer - unwaited.count(limitMs);
+      const idleMs = longer === 0 ? shorterMs : shorterMs + longer * limitMs;
       total[index] = (total[index] as number) + idleMs * active + cold * coldStart;
     }
   }
 }
 
+/** Counts gaps that are longer than a limit, for ascending limits. */
+class LongerThan {
+  readonly #gapsMs: Float64Array;
+  #next = 0;
+
+  /** Ascending. */
+  constructor(gapsMs: Float64Array) {
+    this.#gapsMs = gapsMs;
+  }
+
+  count(limitMs: number): number {
+    const gapsMs = this.#gapsMs;
+    while (this.#next < gapsMs.length && (gapsMs[this.#next] as number) <= limitMs) this.#next += 1;
+    return gapsMs.length - this.#next;
+  }
+}
+
 /** One pass over the candidates for all numbers of pseudo-gaps. `spread`: delays to try besides own gaps. */
 function delaysOfCompute(
-  own: Float64Array,
+  { all: own, unwaited: unwaitedMs }: { readonly all: Float64Array; readonly unwaited: Float64Array },
   fleet: FleetGaps,
   spread: Float64Array,
   costs: ComputeCosts,
@@ -151,6 +170,7 @@ function delaysOfCompute(
 ): SuspendDelay[] {
   const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
   const choices = new CheapestByPseudoGaps(pseudoGaps);
+  const unwaited = new LongerThan(unwaitedMs);
   const { idleMs, coldShare } = fleet;
   const isSettable = (delay: SuspendDelay) => costs.settable === "all" || costs.settable.includes(delay);
   // Candidates in ascending order: the lengths of own gaps, and delays that are 5 % apart for those of the fleet.
@@ -167,7 +187,7 @@ function delaysOfCompute(
     const longer = own.length - next;
     choices.consider(
       delay,
-      active * (shorterMs + longer * limitMs) + coldStart * longer,
+      active * (shorterMs + longer * limitMs) + coldStart * (longer - unwaited.count(limitMs)),
       active * (idleMs[delay] as number) + coldStart * (coldShare[delay] as number),
     );
   }

@@ -14,9 +14,15 @@ export class SortedGaps {
   readonly #group: Uint8Array;
   readonly #firstOf: Float64Array;
   readonly #selected: Float64Array;
+  /** Those at whose end nobody waits, which are also among all; undefined if there are none. */
+  readonly #unwaited: SortedGaps | undefined;
 
-  /** `groupOf`: of each day; undefined for days that are not used. */
-  constructor(gaps: LongGaps, groupOf: ReadonlyMap<number, number>) {
+  /** `groupOf`: of each day; undefined for days that are not used. `only`: gaps that count; all by default. */
+  constructor(gaps: LongGaps, groupOf: ReadonlyMap<number, number>, only?: Uint16Array) {
+    this.#unwaited =
+      only === undefined && gaps.unwaited !== undefined
+        ? new SortedGaps(gaps, groupOf, gaps.unwaited)
+        : undefined;
     const groups = new Int8Array(gaps.days).fill(-1);
     for (const [day, group] of groupOf) groups[day] = group;
     // Each with its group: `gapMs * MAX_GROUPS + group`.
@@ -28,7 +34,7 @@ export class SortedGaps {
       const first = count;
       for (let i = from; i < to; i += 1) {
         const group = groups[gaps.day[i] as number] as number;
-        if (group < 0) continue;
+        if (group < 0 || only?.[i] === 0) continue;
         values[count] = (gaps.gapMs[i] as number) * MAX_GROUPS + group;
         count += 1;
       }
@@ -51,6 +57,11 @@ export class SortedGaps {
     return this.#firstOf.length - 1;
   }
 
+  /** Those of `ofCompute` at whose end nobody waits. */
+  unwaitedOf(compute: number, groups: GapGroups): Float64Array<ArrayBufferLike> {
+    return this.#unwaited?.ofCompute(compute, groups) ?? NO_GAPS;
+  }
+
   /** The gaps of a group, or of all groups but one, or of all. Valid until the next call. */
   ofCompute(compute: number, { only, without }: GapGroups): Float64Array<ArrayBufferLike> {
     const [from, to] = [this.#firstOf[compute] as number, this.#firstOf[compute + 1] as number];
@@ -65,5 +76,7 @@ export class SortedGaps {
     return selected.subarray(0, count);
   }
 }
+
+const NO_GAPS = new Float64Array(0);
 
 export type GapGroups = { readonly only?: number | undefined; readonly without?: number | undefined };

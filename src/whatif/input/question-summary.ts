@@ -21,6 +21,8 @@ export type QuestionSummary = PriceSummary & {
   readonly cold_start_worth_dollars?: number;
   readonly wait_worth_dollars_per_hour?: number;
   readonly start_latency: string;
+  /** Sources for whose requests nobody waits; absent without them. */
+  readonly ignore_waits_of?: readonly string[];
   readonly seed: number;
   /** If sizes follow the load of a world; see `Question`. */
   readonly cpu_share?: number;
@@ -41,6 +43,7 @@ export function questionSummary({
   priceSource,
   costs,
   latency,
+  ignoredWaits,
   seed,
   scaling,
   metered,
@@ -54,11 +57,19 @@ export function questionSummary({
     ...priceSummary({ pricePerCuHour: costs.pricePerCuHour, source: priceSource }),
     ...worthSummary(costs),
     start_latency: latencyText(latency),
+    ...(ignoredWaits.length === 0 ? {} : { ignore_waits_of: ignoredWaits }),
     seed,
     ...(scaling === undefined ? {} : { cpu_share: scaling.cpuShare }),
     ...(metered === undefined ? {} : { metered: meteredSummary(metered) }),
     from_world: fromWorld,
   };
+}
+
+/** For the subject of a page; undefined if all waits count. */
+export function ignoredWaitsText({
+  ignore_waits_of,
+}: Pick<QuestionSummary, "ignore_waits_of">): string | undefined {
+  return ignore_waits_of === undefined ? undefined : `nobody waits for ${ignore_waits_of.join(", ")}`;
 }
 
 function meteredSummary({ activeMs, cuMs, cuMsWithoutRequests }: MeteredUsage) {

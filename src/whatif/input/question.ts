@@ -46,6 +46,8 @@ export type Question = {
   /** By compute of a world: its size, or the smallest of its range. */
   readonly ownSizes?: readonly number[] | undefined;
   readonly latency: StartLatency;
+  /** Sources for whose requests nobody waits. */
+  readonly ignoredWaits: readonly string[];
   /** Of the first replication; see `replicationSeed`. */
   readonly seed: number;
   /** The fields that come from the world's settings because the input omits them. */
@@ -70,6 +72,7 @@ export type QuestionInput = PriceInput & {
   readonly startLatency?: StartLatency | undefined;
   /** The share of its duration in which a request keeps its vCPUs busy. */
   readonly cpuShare?: number | undefined;
+  readonly ignoreWaitsOf?: readonly string[] | undefined;
   readonly seed?: number | undefined;
 };
 
@@ -147,6 +150,7 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
         ? undefined
         : { ...world.scaling, cpuShare: input.cpuShare ?? DEFAULTS.cpuShare },
     latency: usedLatency,
+    ignoredWaits: input.ignoreWaitsOf ?? [],
     seed: input.seed ?? DEFAULTS.seed,
     fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
   };

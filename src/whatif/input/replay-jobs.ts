@@ -13,6 +13,7 @@ import { createReplay, type Replay } from "../replay/experiment.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import { addCompute, emptyStartsByCompute } from "../replay/starts-by-compute.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, gapsOf, mergeGaps } from "../trace/gaps.ts";
+import { ignoredSources } from "../trace/ignored-waits.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { meanLatencyMs } from "../units/mean-latency.ts";
 import { experimentSetting, type Question } from "./question.ts";
@@ -72,14 +73,11 @@ export function* replayComputes(
     if (fleetGaps === undefined) throw new Error("a policy needs the gaps of the fleet, which were not read");
     return fleetGaps;
   };
-  const replays = jobs.map(({ policy, question, seed }) =>
-    createReplay(
-      parsePolicy(policy),
-      traffic.period,
-      experimentSetting(question, randomFor(seed)),
-      gapsOfFleet,
-    ),
-  );
+  const replays = jobs.map(({ policy, question, seed }) => {
+    const ignored = ignoredSources(question.ignoredWaits, traffic.sources);
+    const setting = { ...experimentSetting(question, randomFor(seed)), ignored };
+    return createReplay(parsePolicy(policy), traffic.period, setting, gapsOfFleet);
+  });
   for (const [index, { outcome }] of replays.entries())
     if (jobs[index]?.byCompute === true) outcome.byCompute = emptyStartsByCompute();
   const [first] = jobs;

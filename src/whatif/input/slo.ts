@@ -1,4 +1,5 @@
 import { type DurationMs, parseDuration } from "../../kernel/time.ts";
+import { namedSource } from "../trace/named-source.ts";
 
 /** An objective for waits: at least `share` of the requests wait for at most `waitMs`. */
 export type Slo = {
@@ -39,9 +40,6 @@ export function isOfAllAtP99({ share, source }: Slo): boolean {
   return share === 0.99 && source === undefined;
 }
 
-/** Sources that an error names. */
-const MAX_NAMED = 10;
-
 /**
  * The position among the sources of the traffic; undefined if all requests count. Throws a RangeError if no request has
  * the source.
@@ -52,13 +50,5 @@ export function sloSource(
   field = "slo",
 ): number | undefined {
   if (slo?.source === undefined) return undefined;
-  const position = sources.indexOf(slo.source);
-  if (position >= 0) return position;
-  const named = sources.filter((source) => source !== "");
-  const more = named.length > MAX_NAMED ? `, and ${named.length - MAX_NAMED} more` : "";
-  throw new RangeError(
-    named.length === 0
-      ? `${field}: no request names a source, so none is for "${slo.source}"; leave out "for ${slo.source}"`
-      : `${field}: no request has the source "${slo.source}"; there are ${named.slice(0, MAX_NAMED).join(", ")}${more}`,
-  );
+  return namedSource(slo.source, sources, field);
 }

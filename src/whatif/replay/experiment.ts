@@ -6,6 +6,7 @@ import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { Policy } from "../policies/policy.ts";
 import { loadSizesOf, type ScalingComputes } from "../sizes/scaling-computes.ts";
 import type { Gaps } from "../trace/gaps.ts";
+import type { IgnoredSources } from "../trace/ignored-waits.ts";
 import { meanLatencyMs } from "../units/mean-latency.ts";
 import { StartLatencies, type StartLatency } from "../units/start-latency.ts";
 import { type ComputeSetting, FixedReplay } from "./fixed-replay.ts";
@@ -17,6 +18,8 @@ export type ExperimentSetting = WorthCosts & {
   readonly latency: StartLatency;
   /** Policies that share it draw the same start latencies. */
   readonly random: Random;
+  /** Nobody waits for their requests. Only for fixed delays. */
+  readonly ignored?: IgnoredSources | undefined;
   /** Values by compute, where computes differ. */
   readonly perCompute?:
     | {
@@ -46,7 +49,7 @@ export interface Replay {
 export function createReplay(
   policy: Policy,
   period: Period,
-  { latency, random, perCompute, ...costs }: ExperimentSetting,
+  { latency, random, perCompute, ignored, ...costs }: ExperimentSetting,
   fleetGaps: () => Gaps,
   outcome: ReplayOutcome = emptyOutcomeByDay(period),
 ): Replay {
@@ -68,11 +71,12 @@ export function createReplay(
     return {
       outcome,
       begin: (number) =>
-        replay.begin(latenciesFor(number), { ...settingOf(number), delay: delays?.[number] }),
+        replay.begin(latenciesFor(number), { ...settingOf(number), delay: delays?.[number], ignored }),
       add: (arrivals) => replay.add(arrivals),
       end: () => replay.end(),
     };
   }
+  if (ignored !== undefined) throw new Error(`policy ${policy.name} counts the waits of all sources`);
   const replay = new PolicyReplay(period, outcome);
   return {
     outcome,

@@ -3,9 +3,10 @@ import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/r
 import type { StartWorth } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { LoadSizes, VisitSize } from "../sizes/load-sizes.ts";
+import { type IgnoredSources, isIgnored } from "../trace/ignored-waits.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 import { ActiveTimeSums } from "./active-time-sums.ts";
-import { COLD_START, FIRST_START } from "./active-times.ts";
+import { COLD_START, FIRST_START, RESUME } from "./active-times.ts";
 import { addArrivalsByDay } from "./outcome-days.ts";
 import { emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 
@@ -27,6 +28,8 @@ export type ComputeSetting = {
   readonly startWorth?: StartWorth | undefined;
   /** Of a compute that scales; `cu` is its smallest size. */
   readonly sizes?: LoadSizes | undefined;
+  /** Nobody waits for their requests. */
+  readonly ignored?: IgnoredSources | undefined;
 };
 
 export const NO_WORTH: StartWorth = () => 0;
@@ -37,6 +40,7 @@ export const NO_WORTH: StartWorth = () => 0;
  * - A request that arrives while the compute is suspended starts it.
  * - A request that arrives during the start waits for its end.
  * - A request runs for its duration from the end of its wait.
+ * - If nobody waits for the requests of a source, a start by one of them is no cold start.
  * - The compute suspends exactly one delay after the last end, unless a request arrives at that instant.
  */
 export class FixedReplay {
@@ -50,6 +54,7 @@ export class FixedReplay {
   #latencies: LatencySource | undefined;
   #delayMs: DurationMs = 0;
   #sizes: LoadSizes | undefined;
+  #ignored: IgnoredSources | undefined;
   #isNew = true;
   /** The end of the last start. */
   #readyAt: SimTime = 0;
@@ -73,12 +78,13 @@ export class FixedReplay {
   /** Begins a compute: the following requests are its own. */
   begin(
     latencies: LatencySource,
-    { cu = 1, delay = this.#delay, deletedAt, startWorth = NO_WORTH, sizes }: ComputeSetting = {},
+    { cu = 1, delay = this.#delay, deletedAt, startWorth = NO_WORTH, sizes, ignored }: ComputeSetting = {},
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#latencies = latencies;
     this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
     this.#sizes = sizes;
+    this.#ignored = ignored;
     this.#activeTimes.begin({
       lifetime: this.#lifetime,
       cu,
@@ -91,14 +97,15 @@ export class FixedReplay {
 
   /** The next requests of the compute. */
   add(arrivals: ComputeArrivals): void {
-    const { at, durationMs } = arrivals;
-    let i = this.#isNew && at.length > 0 ? this.#addFirst(at[0] as number, durationMs[0] as number) : 0;
+    const { at, durationMs, source } = arrivals;
+    let i = this.#isNew && at.length > 0 ? this.#addFirst(arrivals) : 0;
     for (let from = 0; ; from = i) {
-      i = this.#addActive(at, durationMs, this.#addWaiting(at, durationMs, i));
+      i = this.#addActive(at, durationMs, this.#addWaiting(arrivals, i));
       this.#sizes?.addRequests(arrivals, from, i, this.#readyAt);
       if (i === at.length) break;
       this.#sleep();
-      this.#start(at[i] as number, COLD_START);
+      // As a resume ahead of time: those who arrive during the start wait.
+      this.#start(at[i] as number, isIgnored(this.#ignored, source, i) ? RESUME : COLD_START);
     }
     this.outcome.arrivals += at.length;
     if (this.outcome.days !== undefined) addArrivalsByDay(this.outcome.days, at);
@@ -112,13 +119,15 @@ export class FixedReplay {
   }
 
   /** A compute is suspended before its first request. Gives the number of requests handled. */
-  #addFirst(arrival: SimTime, duration: DurationMs): number {
+  #addFirst({ at, durationMs, source }: ComputeArrivals): number {
+    const arrival = at[0] as number;
     this.#isNew = false;
     this.#start(arrival, FIRST_START);
+    this.#busyEnd = this.#readyAt + (durationMs[0] as number);
+    if (isIgnored(this.#ignored, source, 0)) return 1;
     const { waitMs, count } = this.#activeTimes;
     waitMs[count] = this.#readyAt - arrival;
     this.outcome.waits.add(this.#readyAt - arrival);
-    this.#busyEnd = this.#readyAt + duration;
     return 1;
   }
 
@@ -126,7 +135,7 @@ export class FixedReplay {
    * Requests from index `from` on that arrive during the start run at its end. Gives the index of the first
    * later one.
    */
-  #addWaiting(at: Float64Array, durationMs: Float64Array, from: number): number {
+  #addWaiting({ at, durationMs, source }: ComputeArrivals, from: number): number {
     const { waits } = this.outcome;
     const { waitMs, count } = this.#activeTimes;
     const readyAt = this.#readyAt;
@@ -136,7 +145,7 @@ export class FixedReplay {
     for (; i < at.length; i += 1) {
       const arrival = at[i] as number;
       if (arrival >= readyAt) break;
-      waits.add(readyAt - arrival);
+      if (!isIgnored(this.#ignored, source, i)) waits.add(readyAt - arrival);
       busyEnd = Math.max(busyEnd, readyAt + (durationMs[i] as number));
     }
     this.#busyEnd = busyEnd;

@@ -50,7 +50,7 @@ export class PolicyReplay {
   begin(
     policyState: PolicyState,
     latencies: LatencySource,
-    { cu = 1, deletedAt, startWorth = NO_WORTH, sizes }: Omit<ComputeSetting, "delay"> = {},
+    { cu = 1, deletedAt, startWorth = NO_WORTH, sizes }: Omit<ComputeSetting, "delay" | "ignored"> = {},
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#policyState = policyState;

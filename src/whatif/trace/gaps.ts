@@ -12,7 +12,9 @@ import {
   mergeHistogram,
 } from "./gap-histogram.ts";
 import { type GapRow, SHORT_GAP_S } from "./gap-row.ts";
+import { type IgnoredSources, isIgnored } from "./ignored-waits.ts";
 import type { LongGapStore } from "./long-gap-store.ts";
+import { addGapsByWait } from "./unwaited-gaps.ts";
 
 /** S: the shortest delay that the platform accepts. */
 const SHORTEST_DELAY_MS = 60_000;
@@ -25,13 +27,14 @@ export type Gaps = {
   /** Gaps that an arrival ends: each is a cold start under every shorter delay. */
   readonly ended: GapHistogram;
   /**
-   * Time from the last busy time of each compute to the end of the period: it costs, but no request waits at
-   * its end.
+   * Time from the last busy time of each compute to the end of the period, and gaps that a request of an ignored source
+   * ends: they cost, but nobody waits at their end.
    */
   readonly tails: GapHistogram;
   readonly periodMs: DurationMs;
   /**
-   * From first arrival to the end of the last busy time, summed over computes: busy times and gaps together.
+   * From first arrival to the end of the last busy time, summed over computes, without the gaps of `tails`: busy times and
+   * the other gaps together.
    */
   spanMs: DurationMs;
   arrivals: number;
@@ -87,6 +90,8 @@ export type GapReaderOptions = {
   readonly startMs?: DurationMs | undefined;
   /** Receives the long gaps, with the same computes. */
   readonly store?: LongGapStore | undefined;
+  /** Nobody waits for their requests. */
+  readonly ignored?: IgnoredSources | undefined;
 };
 
 /**
@@ -98,6 +103,7 @@ export class GapReader {
   readonly #endAt: SimTime;
   readonly #startMs: DurationMs;
   readonly #store: LongGapStore | undefined;
+  readonly #ignored: IgnoredSources | undefined;
   readonly #long = emptyLongGapList(SHORTEST_DELAY_MS);
   #firstAt: SimTime | undefined;
   #busyEnd: SimTime = 0;
@@ -106,15 +112,18 @@ export class GapReader {
   #isFirstStart = true;
 
   /** Adds to `gaps`, of one compute or of a fleet. */
-  constructor(period: Period, gaps: Gaps = emptyGaps(period), { startMs = 0, store }: GapReaderOptions = {}) {
+  constructor(period: Period, gaps: Gaps = emptyGaps(period), options: GapReaderOptions = {}) {
+    const { startMs = 0, store, ignored } = options;
     this.gaps = gaps;
     this.#startMs = startMs;
     this.#store = store;
+    this.#ignored = ignored;
     this.#endAt = period.endAt;
   }
 
   /** The next requests of the compute, whose size is `cu`. */
-  add({ at, durationMs }: ComputeArrivals, cu = 1): void {
+  add(arrivals: ComputeArrivals, cu = 1): void {
+    const { at, durationMs } = arrivals;
     const first = at[0];
     if (first === undefined) return;
     if (this.#firstAt === undefined) {
@@ -125,15 +134,15 @@ export class GapReader {
     }
     this.gaps.arrivals += at.length;
     const { ended } = this.gaps;
-    if (this.#store === undefined && this.#startMs === 0) {
+    if (this.#store === undefined && this.#startMs === 0 && this.#ignored === undefined) {
       this.#busyEnd = addGaps(ended, at, durationMs, this.#busyEnd);
       return;
     }
     for (let from = 0; from < at.length; ) {
       const { day, to } = this.#store?.dayFrom(at, from) ?? { day: 0, to: at.length };
       const before = this.#busyEnd;
-      this.#busyEnd = addGaps(ended, at, durationMs, before, longGapListFor(this.#long, to - from), from, to);
-      const longMs = this.#addLongGaps(at, from, to, day);
+      this.#addGaps(arrivals, from, to);
+      const longMs = this.#addLongGaps(arrivals, from, to, day);
       this.#store?.addActive(day, to - from, this.#busyEnd - before - longMs, cu);
       from = to;
     }
@@ -158,34 +167,52 @@ export class GapReader {
       this.#store.addGap(gap < rest ? each + 1 : each, lastAt, index);
   }
 
+  /** Requests of one day. */
+  #addGaps(arrivals: ComputeArrivals, from: number, to: number): void {
+    const { ended, tails } = this.gaps;
+    const long = longGapListFor(this.#long, to - from);
+    if (this.#ignored === undefined) {
+      const { at, durationMs } = arrivals;
+      this.#busyEnd = addGaps(ended, at, durationMs, this.#busyEnd, long, from, to);
+      return;
+    }
+    const part = { busyUntil: this.#busyEnd, long, from, to };
+    const byWait = { waited: ended, unwaited: tails };
+    const { busyEnd, unwaitedMs } = addGapsByWait(byWait, arrivals, this.#ignored, part);
+    this.#busyEnd = busyEnd;
+    this.gaps.spanMs -= unwaitedMs;
+  }
+
   /** Requests of one day. Gives the total length of their long gaps. */
-  #addLongGaps(at: Float64Array, from: number, to: number, day: number): DurationMs {
+  #addLongGaps(arrivals: ComputeArrivals, from: number, to: number, day: number): DurationMs {
+    const { at, source } = arrivals;
     const { index, gapMs, count } = this.#long;
-    this.#addWaits(at, from, count === 0 ? to : (index[0] as number));
+    this.#addWaits(arrivals, from, count === 0 ? to : (index[0] as number));
     let longMs = 0;
     for (let i = 0; i < count; i += 1) {
       const [endedBy, gap] = [index[i] as number, gapMs[i] as number];
       const arrival = at[endedBy] as number;
+      const isUnwaited = isIgnored(this.#ignored, source, endedBy);
       longMs += gap;
       if (arrival >= this.#readyAt) {
         this.#readyAt = arrival + this.#startMs;
         this.#isFirstStart = false;
-        this.gaps.starts += 1;
+        if (!isUnwaited) this.gaps.starts += 1;
       }
-      this.#store?.addGap(gap, arrival, day);
-      this.#addWaits(at, endedBy, i + 1 === count ? to : (index[i + 1] as number));
+      this.#store?.addGap(gap, arrival, day, isUnwaited);
+      this.#addWaits(arrivals, endedBy, i + 1 === count ? to : (index[i + 1] as number));
     }
     return longMs;
   }
 
   /** Requests that arrive during the last start; arrivals ascend. */
-  #addWaits(at: Float64Array, from: number, to: number): void {
+  #addWaits({ at, source }: ComputeArrivals, from: number, to: number): void {
     const readyAt = this.#readyAt;
     let waitMs = 0;
     for (let i = from; i < to; i += 1) {
       const arrival = at[i] as number;
       if (arrival >= readyAt) break;
-      waitMs += readyAt - arrival;
+      if (!isIgnored(this.#ignored, source, i)) waitMs += readyAt - arrival;
     }
     if (waitMs === 0) return;
     if (!this.#isFirstStart) this.gaps.startWaitMs += waitMs;

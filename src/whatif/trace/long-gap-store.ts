@@ -28,6 +28,7 @@ export class LongGapStore {
   readonly #endAt = new Column(Float64Array);
   readonly #waitMs = new Column(Float64Array);
   readonly #day = new Column(Uint16Array);
+  readonly #unwaited = new Column(Uint16Array);
   #compute: number;
   #count = 0;
   #firstWait = 0;
@@ -63,16 +64,19 @@ export class LongGapStore {
     return Math.floor((at - this.#firstDay) / DAY);
   }
 
-  addGap(gapMs: DurationMs, endAt: SimTime, day: number): void {
+  /** `isUnwaited`: whether nobody waits at its end. */
+  addGap(gapMs: DurationMs, endAt: SimTime, day: number, isUnwaited = false): void {
     const index = this.#count;
     this.#count += 1;
     if (index >= MAX_LONG_GAPS) {
-      for (const column of [this.#gapMs, this.#endAt, this.#waitMs, this.#day]) column.clear();
+      for (const column of [this.#gapMs, this.#endAt, this.#waitMs, this.#day, this.#unwaited])
+        column.clear();
       return;
     }
     this.#gapMs.set(index, gapMs);
     this.#endAt.set(index, endAt);
     this.#day.set(index, day);
+    if (isUnwaited) this.#unwaited.set(index, 1);
   }
 
   /** Of requests that wait for the first start of the compute, or for that after the last gap. */
@@ -111,6 +115,7 @@ export class LongGapStore {
       endAt: this.#endAt.joined(this.#count),
       day: this.#day.joined(this.#count),
       waitMs: this.#waitMs.joined(this.#count),
+      unwaited: this.#unwaited.joinedUnlessEmpty(this.#count),
       tailMs: Float64Array.from(this.#tailMs),
       tailFrom: Float64Array.from(this.#tailFrom),
       firstWaitMs: Float64Array.from(this.#firstWaitMs),
@@ -154,6 +159,11 @@ class Column<T extends Float64Array | Uint16Array> {
     }
     this.clear();
     return all;
+  }
+
+  /** Undefined if no value was set. */
+  joinedUnlessEmpty(length: number): T | undefined {
+    return this.#chunks.length === 0 ? undefined : this.joined(length);
   }
 
   clear(): void {

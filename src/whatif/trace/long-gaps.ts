@@ -29,6 +29,8 @@ export type LongGaps = {
   readonly day: Uint16Array;
   /** Total time that requests wait for the start after the gap, if the compute is suspended. */
   readonly waitMs: Float64Array;
+  /** 1 for gaps at whose end nobody waits, so that the start is no cold start; undefined if there are none. */
+  readonly unwaited?: Uint16Array | undefined;
   /** From the last request to the end of the period. No request waits after it. By compute. */
   readonly tailMs: Float64Array;
   readonly tailFrom: Float64Array;
@@ -104,6 +106,9 @@ export function mergeLongGaps(parts: readonly (LongGaps | undefined)[]): LongGap
     endAt: ofGaps(({ endAt }) => endAt),
     day: joined(({ day }) => day, new Uint16Array(count)),
     waitMs: ofGaps(({ waitMs }) => waitMs),
+    unwaited: known.some(({ unwaited }) => unwaited !== undefined)
+      ? joined((part) => part.unwaited ?? new Uint16Array(part.gapMs.length), new Uint16Array(count))
+      : undefined,
     tailMs: ofComputes(({ tailMs }) => tailMs),
     tailFrom: ofComputes(({ tailFrom }) => tailFrom),
     firstWaitMs: ofComputes(({ firstWaitMs }) => firstWaitMs),

@@ -136,3 +136,28 @@ test("a health check whose removal would break the limit on the wait is not prop
   expect(await kindsWith("--slo", "p99 wait < 1h")).toContain("source");
   expect(await kindsWith("--slo", "p99 wait < 10ms")).not.toContain("source");
 });
+
+test("waits of a health check are left out on request, and that is suggested before", async () => {
+  const trace = await createShopTrace("checked.standin-trace", 6, ["office-hours", "health-check"]);
+  const ignoring = ["--ignore-waits-of", "health-check"];
+  const { advice: all } = await advise(trace);
+  expect(all.would_change).toContain("nobody waiting for health-check (--ignore-waits-of health-check)");
+  const { advice: people } = await advise(trace, ...ignoring);
+  expect(people.question.ignore_waits_of).toEqual(["health-check"]);
+  expect(people.would_change.join()).not.toContain("health-check");
+  // The bill is the same; a delay below the interval of the check causes no cold starts any more.
+  expect(people.bill).toEqual(all.bill);
+  const shortest = people.proposals.find(({ kind, delay_s }) => kind === "delay" && delay_s === 60);
+  expect(shortest?.is_clear).toBe(true);
+  expect(shortest?.cold_starts_per_day).toBeLessThan(360);
+  const curve = await runStandin(["whatif", "curve", trace, ...ignoring]);
+  expect(curve.stdout).toContain("nobody waits for health-check");
+  expect(curve.stdout).toContain(`standin advise ${trace} --ignore-waits-of health-check`);
+  for (const command of [["advise"], ["whatif", "curve"]]) {
+    const unknown = await runStandin([...command, trace, "--ignore-waits-of", "cron"]);
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toMatch(
+      /--ignore-waits-of: no request has the source "cron"; there are .*health-check/,
+    );
+  }
+});

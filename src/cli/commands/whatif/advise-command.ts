@@ -19,6 +19,7 @@ import {
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
+import { checkIgnoredWaits, ignoreWaitsOption } from "../../whatif/ignore-waits-option.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
@@ -66,6 +67,7 @@ Examples:
   $ standin advise calls.csv --plan launch --storage 40 --budget 100
   $ standin advise calls.csv --slo "p99 wait < 2s" --out advice.html
   $ standin advise calls.csv --slo "p95 wait < 500ms for web"
+  $ standin advise calls.csv --ignore-waits-of health-check
   $ standin advise --data ./.standin --json
   $ standin advise --url http://127.0.0.1:4620`,
     prepare: () => undefined,
@@ -87,6 +89,7 @@ function addAdviseOptions(command: Command): void {
         'limit on a percentile of the wait for a start: "p99 wait < 2s", or "p95 wait < 2s for web" for the requests of one source',
       ).argParser(parseSloOption),
     )
+    .addOption(ignoreWaitsOption())
     .addOption(
       new Option("--budget <dollars>", "most that the bill of a month may be").argParser(numberAtLeast(0)),
     )
@@ -110,6 +113,7 @@ type AdviseRun = QuestionRun<AdviseOptions, void>;
 async function answerAdvice(run: AdviseRun): Promise<Answered> {
   const { opened, options } = run;
   checkSloSource(options.slo, opened.traffic);
+  checkIgnoredWaits(options, opened.traffic);
   const { question, profile } = await questionFromOptions(options, opened.world);
   const { limits, advice } = await adviceOn(run, question, profile.suspendTimeout.defaultS);
   const { budget, slo } = advice.current.meets;

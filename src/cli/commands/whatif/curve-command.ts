@@ -14,6 +14,7 @@ import { CliError } from "../../terminal/cli-error.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { curveFiles } from "../../whatif/curve-csv.ts";
 import { openCurveInput } from "../../whatif/databases/open-curve-input.ts";
+import { checkIgnoredWaits } from "../../whatif/ignore-waits-option.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import { questionFromOptions } from "../../whatif/question-options.ts";
@@ -61,6 +62,7 @@ Examples:
   $ psql -c "copy calls to stdout csv header" | standin whatif curve -
   $ standin whatif curve fleet.csv --max-cold-per-day 500 --out report/
   $ standin whatif curve fleet.csv --fast
+  $ standin whatif curve calls.csv --ignore-waits-of health-check
   $ standin whatif curve fleet.csv --max-wait-p99 500ms --by-compute
   $ standin whatif curve fleet.csv --train 14d --test 7d
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
@@ -73,6 +75,7 @@ type CurveRun = QuestionRun<CurveOptions, void>;
 
 async function answerCurve(run: CurveRun): Promise<Answered> {
   const { opened, options } = run;
+  checkIgnoredWaits(options, opened.traffic);
   const { question } = await questionFromOptions(
     // Gap rows do not say which requests wait for a start.
     opened.traffic.gapRows === undefined ? options : { ...options, startLatency: NO_LATENCY },

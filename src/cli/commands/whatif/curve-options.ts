@@ -7,6 +7,7 @@ import { RepeatableOption } from "../../terminal/options.ts";
 import { invalidValue } from "../../terminal/usage-errors.ts";
 import { parseFromOption } from "../../whatif/databases/gap-sql-database.ts";
 import type { CurveInputOptions } from "../../whatif/databases/open-curve-input.ts";
+import { ignoreWaitsOption } from "../../whatif/ignore-waits-option.ts";
 import {
   addQuestionOptions,
   coldStartOrDollarsOption,
@@ -60,6 +61,7 @@ function addSourceOptions(command: Command): void {
     .addOption(coldStartOrDollarsOption())
     .addOption(waitWorthOption())
     .addOption(cpuShareOption())
+    .addOption(ignoreWaitsOption().conflicts("client"))
     .addOption(new Option("--table <name>", "table of the requests in the database of --from; not quoted"))
     .addOption(
       new Option(

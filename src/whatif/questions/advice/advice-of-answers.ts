@@ -70,5 +70,6 @@ export function adviceOfAnswers(
       chosen.get(computes[compute] ?? "") ?? effectiveDelay(question, question.currentDelay, compute),
     attribution,
     periodic: curve.periodic,
+    programsThatWait: answer.programs_that_wait.map(({ source }) => source),
   });
 }

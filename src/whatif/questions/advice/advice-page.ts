@@ -1,4 +1,4 @@
-import { profileAndPriceText, sizeText } from "../../input/question-summary.ts";
+import { ignoredWaitsText, profileAndPriceText, sizeText } from "../../input/question-summary.ts";
 import type { Chart, ReportLimits, ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable } from "../../page/page-table.ts";
 import { periodText, requestsText, truncatedTitle } from "../../page/page-text.ts";
@@ -24,9 +24,10 @@ const MAX_COMPUTES_SHOWN = 20;
 
 export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
   const { question, traffic, bill, current, plan } = advice;
+  const ignored = ignoredWaitsText(question);
   return {
     title: "What to change, and what it saves",
-    subject: `${requestsText(traffic)} · ${periodText(traffic)} · ${delayPhrase(current.delay_s)} · ${sizeText(question.cu)}, sizes scale all costs · plan ${plan} · ${profileAndPriceText(question)}`,
+    subject: `${requestsText(traffic)} · ${periodText(traffic)} · ${delayPhrase(current.delay_s)} · ${sizeText(question.cu)}, sizes scale all costs · plan ${plan} · ${profileAndPriceText(question)}${ignored === undefined ? "" : ` · ${ignored}`}`,
     answer: adviceLines(advice),
     facts: [
       { label: "bill now", value: money(bill.dollars_per_month), note: "a month" },

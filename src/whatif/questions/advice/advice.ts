@@ -62,6 +62,8 @@ export type AdviceInput = ProposalInput & {
   readonly currentWaitMs: number | undefined;
   readonly waitP99Ms: (delay: DelayChoice) => number | undefined;
   readonly decision: DecisionSummary;
+  /** Sources that send at one interval, and whose waits count. */
+  readonly programsThatWait: readonly string[];
   /** Of the traffic in the record; null if it stays as it was. */
   readonly trafficChange: TrafficChangeSummary | null;
 };
@@ -111,7 +113,8 @@ function isAdvisable(
   return is_clear && (trafficChange === null || isDelayUnchanged);
 }
 
-function wouldChange({ decision }: AdviceInput): string[] {
+/** Of the choice of a delay. */
+function wouldChange({ decision, programsThatWait }: AdviceInput): string[] {
   const { below, above } = decision.break_even;
   const worth = (breakEven: { readonly cold_start_worth_s: number | null } | null, word: string) =>
     breakEven === null || breakEven.cold_start_worth_s === null
@@ -120,6 +123,7 @@ function wouldChange({ decision }: AdviceInput): string[] {
   return [
     ...worth(below, "less"),
     ...worth(above, "more"),
+    ...programsThatWait.map((source) => `nobody waiting for ${source} (--ignore-waits-of ${source})`),
     ...(decision.cliff === null ? [] : [`a delay ${cliffText(decision.cliff)}`]),
   ];
 }

@@ -99,7 +99,7 @@ export function* adviceSteps(
   terms: AdviceTerms,
   randomFor: (seed: number) => Random,
 ): Generator<unknown, AdviceAndLimits> {
-  const { currentDelay, ownDelays, deletedAt, costs, settable, seed } = question;
+  const { currentDelay, ownDelays, deletedAt, costs, settable, ignoredWaits, seed } = question;
   const all = { from: 0, to: traffic.computes.length };
   const reading = yield* readCurve(traffic, {
     currentDelay,
@@ -108,6 +108,7 @@ export function* adviceSteps(
     costs,
     settable,
     startMs: meanLatencyMs(question.latency),
+    ignoredWaits,
     byCompute: true,
     byDay: true,
     ...all,

@@ -6,6 +6,7 @@ import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type Slo, sloSource } from "../../input/slo.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
+import { type IgnoredSources, ignoredSources, isIgnored } from "../../trace/ignored-waits.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 
@@ -16,6 +17,7 @@ export class SloWaits {
   readonly #random: Random;
   readonly #share: number;
   readonly #source: number | undefined;
+  readonly #ignored: IgnoredSources | undefined;
 
   /** Throws a RangeError if no request has the source of the SLO. */
   constructor(traffic: Traffic, question: Question, slo: Slo, random: Random) {
@@ -24,6 +26,9 @@ export class SloWaits {
     this.#random = random;
     this.#share = slo.share;
     this.#source = sloSource(slo, traffic.sources);
+    // Whoever names a source means its waits.
+    this.#ignored =
+      this.#source === undefined ? ignoredSources(question.ignoredWaits, traffic.sources) : undefined;
   }
 
   /** `dropped`: a source whose requests are not sent. Yields the number of computes done. */
@@ -49,7 +54,7 @@ export class SloWaits {
       });
       replay.add(sent);
       replay.end();
-      requests += addWaits(waits, sent, starts, this.#source);
+      requests += addWaits(waits, sent, starts, { only: this.#source, ignored: this.#ignored });
       yield number + 1;
     }
     return waits.quantile(this.#share, requests);
@@ -67,12 +72,14 @@ function withoutSource({ at, durationMs, source }: ComputeArrivals, dropped: num
 
 type Start = { readonly at: SimTime; readonly readyAt: SimTime };
 
+type CountedWaits = { readonly only: number | undefined; readonly ignored: IgnoredSources | undefined };
+
 /** A request that arrives during a start waits for its end. Gives the number of requests of the source. */
 function addWaits(
   waits: WaitHistogram,
   { at, source }: ComputeArrivals,
   starts: readonly Start[],
-  only: number | undefined,
+  { only, ignored }: CountedWaits,
 ): number {
   let [next, requests] = [0, 0];
   for (let i = 0; i < at.length; i += 1) {
@@ -80,7 +87,8 @@ function addWaits(
     const arrival = at[i] as SimTime;
     while (next < starts.length && (starts[next] as Start).readyAt <= arrival) next += 1;
     const start = starts[next];
-    if (start !== undefined && start.at <= arrival) waits.add(start.readyAt - arrival);
+    if (start !== undefined && start.at <= arrival && !isIgnored(ignored, source, i))
+      waits.add(start.readyAt - arrival);
     requests += 1;
   }
   return requests;

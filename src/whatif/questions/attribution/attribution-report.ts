@@ -8,6 +8,7 @@ import type { ReportLimits } from "../../page/page-layout.ts";
 import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import { emptyOutcomeByDay, meteredMs, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import { loadSizesOf } from "../../sizes/scaling-computes.ts";
+import { ignoredSources } from "../../trace/ignored-waits.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { mergeSources } from "../../trace/merge-sources.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
@@ -74,6 +75,9 @@ export function* attributionReport(
   const count = Math.max(1, sources.length);
   const { ownDelays, deletedAt, costs } = question;
   const currentDelay = question.currentDelay === "own" ? 0 : question.currentDelay;
+  // One that was combined with others is not known any more.
+  const known = question.ignoredWaits.filter((source) => sources.includes(source));
+  const ignored = ignoredSources(known, sources);
   const fleet = new Attributor(period, currentDelay, count, emptyOutcomeByDay);
   const computes: ComputeShares[] = [];
   for (const [number, compute] of traffic.computes.entries()) {
@@ -86,6 +90,7 @@ export function* attributionReport(
         delay: ownDelays?.[number],
         deletedAt: deletedAt?.[number],
         startWorth: startWorth(costs, cu),
+        ignored,
       };
       attributor.begin(latencies, setting, () => loadSizesOf(question.scaling, number, random));
       eachPart(traffic.arrivals(number), (part) => attributor.add(part));

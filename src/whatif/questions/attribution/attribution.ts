@@ -90,8 +90,8 @@ function splitBySource(arrivals: ComputeArrivals, own: number): readonly [Comput
   for (let i = 0; i < at.length; i += 1) if ((source?.[i] ?? 0) === own) count += 1;
   if (count === 0) return [NO_ARRIVALS, arrivals];
   if (count === at.length) return [arrivals, NO_ARRIVALS];
-  const ours = emptyColumns(count, load);
-  const others = emptyColumns(at.length - count, load);
+  const ours = emptyColumns(count, arrivals);
+  const others = emptyColumns(at.length - count, arrivals);
   let [nextOwn, nextOther] = [0, 0];
   for (let i = 0; i < at.length; i += 1) {
     const isOwn = source?.[i] === own;
@@ -100,22 +100,24 @@ function splitBySource(arrivals: ComputeArrivals, own: number): readonly [Comput
     into.at[index] = at[i] as number;
     into.durationMs[index] = arrivals.durationMs[i] as number;
     if (load !== undefined && into.load !== undefined) into.load[index] = load[i] as number;
+    if (source !== undefined && into.source !== undefined) into.source[index] = source[i] as number;
     if (isOwn) nextOwn += 1;
     else nextOther += 1;
   }
   return [ours, others];
 }
 
-/** With loads if the requests have them. */
+/** With loads and sources if the requests have them. */
 function emptyColumns(
   length: number,
-  load: ComputeArrivals["load"],
-): Pick<ComputeArrivals, "at" | "durationMs" | "load"> {
+  { load, source }: Pick<ComputeArrivals, "load" | "source"> = {},
+): ComputeArrivals {
   return {
     at: new Float64Array(length),
     durationMs: new Float64Array(length),
     load: load === undefined ? undefined : new Float64Array(length),
+    source: source === undefined ? undefined : new Uint16Array(length),
   };
 }
 
-const NO_ARRIVALS = emptyColumns(0, undefined);
+const NO_ARRIVALS = emptyColumns(0);

@@ -13,6 +13,7 @@ import { isInstant, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcome } from "../../replay/replay-outcome.ts";
 import { LONGEST_DELAY_S } from "../../trace/gap-histogram.ts";
+import { ignoredSources } from "../../trace/ignored-waits.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
@@ -31,16 +32,18 @@ const SHARE = 0.99;
  */
 export function* delaysWithinWait(
   traffic: Traffic,
-  { latency, deletedAt, settable }: Pick<Question, "latency" | "deletedAt" | "settable">,
+  question: Pick<Question, "latency" | "deletedAt" | "settable" | "ignoredWaits">,
   maxWaitMs: DurationMs,
   random: Random,
 ): Generator<number, DelaysWithinWait> {
+  const { latency, deletedAt, settable, ignoredWaits } = question;
+  const ignored = ignoredSources(ignoredWaits, traffic.sources);
   const within = new Map<number, SuspendDelay | null>();
   for (const number of traffic.computes.keys()) {
     const arrivals = collectParts(traffic.arrivals(number));
     const isWithin = (delay: SuspendDelay) => {
       const replay = new FixedReplay(traffic.period, delay, emptyOutcome(traffic.period));
-      replay.begin(new StartLatencies(latency, random, number), { deletedAt: deletedAt?.[number] });
+      replay.begin(new StartLatencies(latency, random, number), { deletedAt: deletedAt?.[number], ignored });
       replay.add(arrivals);
       replay.end();
       return replay.outcome.waits.quantile(SHARE, arrivals.at.length) <= maxWaitMs;

@@ -53,6 +53,7 @@ export class CurveAnswer {
   readonly #replays: DelayReplays;
   readonly #statistics: DayStatistics;
   readonly #random: Random;
+  readonly #isFast: boolean;
   #withinWait: DelaysWithinWait | undefined;
   #periodic: readonly PeriodicSource[] | undefined;
 
@@ -64,6 +65,7 @@ export class CurveAnswer {
     this.#reading = reading;
     this.#question = question;
     this.#random = random;
+    this.#isFast = isFast;
     this.#fleet = new FleetCurve(reading, question, scaled);
     const coldStarts = (delay: DelayChoice) => this.pointAt(delay).coldStarts;
     this.#replays = new DelayReplays(traffic, question, random, this.curve, coldStarts);
@@ -97,6 +99,16 @@ export class CurveAnswer {
   get periodic(): readonly PeriodicSource[] {
     this.#periodic ??= this.#traffic.gapRows === undefined ? periodicSources(this.#traffic) : [];
     return this.#periodic;
+  }
+
+  /** Programs on a timer whose waits count, although probably nobody waits for them. Unknown with `--fast`. */
+  get #countedPrograms(): readonly PeriodicSource[] {
+    const { ignoredWaits } = this.#question;
+    if (this.#isFast || this.#traffic.sources.every((source) => source === "")) return [];
+    return this.periodic.filter(
+      // A shorter interval keeps the compute active under every delay.
+      ({ source, everyMs }) => everyMs > SHORTEST_DELAY_S * SECOND && !ignoredWaits.includes(source),
+    );
   }
 
   /** Margins of figures, or why there are none. */
@@ -191,6 +203,10 @@ export class CurveAnswer {
       best: this.#figures(best),
       decision,
       traffic_change,
+      programs_that_wait: this.#countedPrograms.map(({ source, everyMs }) => ({
+        source,
+        every_s: everyMs / SECOND,
+      })),
       size_sensitivity: sizeSensitivity(
         this.#traffic,
         this.#reading,

@@ -9,7 +9,7 @@ import { AFTER_TRACE_END } from "../../trace/traffic-summary.ts";
  * are not known.
  */
 export function curveLimits(
-  { latency, costs }: Question,
+  { latency, costs, ignoredWaits }: Question,
   clients: readonly string[],
   isListCut = false,
   hasOnlyGaps = false,
@@ -18,6 +18,11 @@ export function curveLimits(
   return {
     exact: [
       "Cold starts and active time of every delay, if starts take no time and requests arrive as recorded: counted from the gaps between requests, not estimated.",
+      ...(ignoredWaits.length === 0
+        ? []
+        : [
+            `Nobody waits for requests of ${ignoredWaits.join(", ")}: the starts that they cause are billed, but are no cold starts, and their own waits count as none. Other commands count these starts and waits.`,
+          ]),
       ...(isInstant(latency)
         ? []
         : [

@@ -4,7 +4,7 @@ import { perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { isSettableDelay } from "../../gap-curve/settable-delays.ts";
 import { heldOutLines, heldOutTables } from "../../held-out/held-out-page.ts";
-import { sizeAndPriceText } from "../../input/question-summary.ts";
+import { ignoredWaitsText, sizeAndPriceText } from "../../input/question-summary.ts";
 import type { Fact, ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import { coldStartWorthText, periodText, requestsText, startsTakeText } from "../../page/page-text.ts";
@@ -85,7 +85,10 @@ function curveSubject({ traffic, question }: CurveSummary): string {
     periodText(traffic),
     sizeAndPriceText(question),
     coldStartWorthText(question),
-  ].join(" · ");
+    ignoredWaitsText(question),
+  ]
+    .filter((text) => text !== undefined)
+    .join(" · ");
 }
 
 function curveAnswerText(summary: CurveSummary): string[] {
@@ -102,6 +105,10 @@ function curveAnswerText(summary: CurveSummary): string[] {
     ...heldOutLines(held_out),
     ...computeLimitLines(summary),
     foresightLine(summary),
+    ...summary.programs_that_wait.map(
+      ({ source, every_s }) =>
+        `${source} sends a request every ${spanText(every_s)}. If nobody waits for its answers, count only the waits of others: --ignore-waits-of ${source}`,
+    ),
     ...sizeLines(summary),
     ...clientsText(summary),
   ];

@@ -29,6 +29,8 @@ export type CurveSummary = {
   readonly size_sensitivity?: SizeSensitivity;
   /** How the number of requests changes within the traffic; null if it stays as it is. */
   readonly traffic_change: TrafficChangeSummary | null;
+  /** Sources that send at one interval, and whose waits count; see `ignore_waits_of` of the question. Empty with `--fast`. */
+  readonly programs_that_wait: readonly { readonly source: string; readonly every_s: number }[];
   /** What delays that are chosen on some days save on later days. */
   readonly held_out: HeldOutSummary;
   /** What the best delay saves compared with the current one; negative if it costs more. */

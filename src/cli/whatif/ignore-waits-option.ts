@@ -1,0 +1,21 @@
+import { ignoredSources } from "../../whatif/trace/ignored-waits.ts";
+import type { Traffic } from "../../whatif/trace/known-traffic.ts";
+import { RepeatableOption } from "../terminal/options.ts";
+import { type QuestionOptions, usageErrorOf } from "./question-options.ts";
+
+export function ignoreWaitsOption(): Option {
+  return new RepeatableOption(
+    "--ignore-waits-of <source>",
+    "source for whose requests nobody waits, such as a health check: a start that they cause is billed, but is no cold start; repeatable",
+  ).argParser((source: string, previous: readonly string[] | undefined) => [
+    ...new Set([...(previous ?? []), source]),
+  ]);
+}
+
+/** Rejects a source that no request has. */
+export function checkIgnoredWaits(
+  { ignoreWaitsOf = [] }: Pick<QuestionOptions, "ignoreWaitsOf">,
+  { sources }: Pick<Traffic, "sources">,
+): void {
+  usageErrorOf(() => ignoredSources(ignoreWaitsOf, sources, "--ignore-waits-of"));
+}
