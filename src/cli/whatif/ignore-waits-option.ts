@@ -1,3 +1,4 @@
+import type { Option } from "commander";
 import { ignoredSources } from "../../whatif/trace/ignored-waits.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { RepeatableOption } from "../terminal/options.ts";

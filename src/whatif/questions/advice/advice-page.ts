@@ -128,12 +128,14 @@ function shortText({ kind, source, plan, delay_s }: Proposal): string {
 }
 
 function clearText(
-  { is_clear, delay_is_clear, worth_dollars_per_month: worth, worth_margin_95: margin }: Proposal,
+  { is_clear, delay_is_clear, saves_with_twice_the_requests, ...worth }: Proposal,
   { too_little }: Advice,
 ): string {
   if (is_clear || too_little.length > 0) return "";
-  const isOfDelay = delay_is_clear === false && margin !== null && worth > margin;
-  return isOfDelay ? " (what the delay adds is within the noise)" : " (within the noise)";
+  const { worth_dollars_per_month: dollars, worth_margin_95: margin } = worth;
+  if (margin === null || dollars <= margin) return " (within the noise)";
+  if (saves_with_twice_the_requests === false) return " (with twice the requests it costs more)";
+  return delay_is_clear === false ? " (what the delay adds is within the noise)" : " (within the noise)";
 }
 
 function requirementLines({ current: { meets }, bill }: Advice): string[] {

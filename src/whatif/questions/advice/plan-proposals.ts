@@ -1,6 +1,8 @@
+import { SECOND } from "../../../kernel/time.ts";
 import { PRICED_PLANS, type PricedPlan } from "../../../platform/catalog/price-lists.ts";
-import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
+import { pointAt, type SuspendDelay } from "../../gap-curve/curve.ts";
 import { isSettableDelay, isWithin, settableDelays } from "../../gap-curve/settable-delays.ts";
+import { LONGEST_DELAY_S } from "../../trace/gap-histogram.ts";
 import type { MonthlyBill } from "../../units/bill.ts";
 import { delayText } from "../../units/number-format.ts";
 import {
@@ -21,7 +23,7 @@ export function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal
     const best = bestSettable(input, other, priceRatio);
     if (best === undefined) return [];
     const usual = usualDelayOn(input, other);
-    const delays: readonly DelayChoice[] = usual === undefined || usual === best ? [best] : [best, usual];
+    const delays = usual === undefined || usual === best ? [best] : [best, usual];
     return delays.map((delay) =>
       proposal(input, bill, {
         kind: "plan",
@@ -30,6 +32,7 @@ export function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal
         delay_s: delay,
         delay_is_clear:
           usual === undefined || usual === delay || isClearlyBetter(input, delay, usual, priceRatio),
+        saves_with_twice_the_requests: savesWithMoreRequests(input, delay, priceRatio),
         ...delayChange(input, delay, priceRatio),
       }),
     );
@@ -51,10 +54,29 @@ function usualDelayOn(input: ProposalInput, plan: PricedPlan): SuspendDelay | un
  */
 function isClearlyBetter(
   input: ProposalInput,
-  delay: DelayChoice,
+  delay: SuspendDelay,
   usual: SuspendDelay,
   priceRatio: number,
 ): boolean {
   const gain = marginsOf(input, { delays: delay, priceRatio }, { delays: usual, priceRatio });
   return gain !== undefined && gain.worth.value > gain.worth.margin95;
+}
+
+/** A plan with a higher price is a bet on few requests, and must not be lost if there are this many times as many. */
+const MORE_REQUESTS = 2;
+
+/** Undefined at a lower price, which saves with any number of requests, and if each compute has a delay of its own now. */
+function savesWithMoreRequests(
+  { robust: { curve, worthS }, currentDelay }: ProposalInput,
+  delay: SuspendDelay,
+  priceRatio: number,
+): boolean | undefined {
+  if (priceRatio <= 1 || currentDelay === "own") return undefined;
+  // With gaps that are shorter by a factor, a delay has the cold starts that one longer by it has now, in less time.
+  const weightedMs = (of: SuspendDelay, ratio: number) => {
+    const longer = of === "never" ? of : Math.min(LONGEST_DELAY_S, MORE_REQUESTS * of);
+    const { activeMs, coldStarts } = pointAt(curve, longer);
+    return ratio * activeMs + MORE_REQUESTS * coldStarts * worthS * SECOND;
+  };
+  return weightedMs(delay, priceRatio) < weightedMs(currentDelay, 1);
 }

@@ -30,10 +30,12 @@ export type Proposal = {
   readonly worth_dollars_per_month: number;
   /** Half the width of the 95 % interval of the worth, for as much traffic as in the record; or null. */
   readonly worth_margin_95: number | null;
-  /** Whether the worth is larger than the noise, and that of `delay_s` by itself, too. */
+  /** Whether the worth is larger than the noise, and the two below hold where they are stated. */
   readonly is_clear: boolean;
   /** With a plan: whether the delay is clearly better than the usual one on that plan. */
   readonly delay_is_clear?: boolean;
+  /** With a plan of a higher price. */
+  readonly saves_with_twice_the_requests?: boolean;
   readonly delay_s?: DelayChoice;
   readonly plan?: PricedPlan;
   readonly source?: string;
@@ -108,6 +110,7 @@ export function marginsOf(
 }
 
 export type Change = Pick<Proposal, "kind" | "change" | "delay_s" | "delay_is_clear" | "plan" | "source"> & {
+  readonly saves_with_twice_the_requests?: boolean | undefined;
   /** A month's compute after the change, and its cold starts at their worth. */
   readonly computeDollars: number;
   readonly startDollars: number;
@@ -140,7 +143,8 @@ export function proposal(input: ProposalInput, bill: MonthlyBill, change: Change
     cold_starts_per_day: moreStarts,
     worth_dollars_per_month: worth,
     worth_margin_95: worthMarginDollars,
-    is_clear: worth > noise && named.delay_is_clear !== false,
+    is_clear:
+      worth > noise && named.delay_is_clear !== false && named.saves_with_twice_the_requests !== false,
   });
 }
 
