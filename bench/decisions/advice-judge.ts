@@ -140,6 +140,7 @@ function settingsAfter(
   { kind, delay_s, plan, source }: Proposal,
   { advised, advice }: RecordedAdvice,
 ): FleetSettings {
+  if (plan === "free") throw new Error("the free plan needs storage and transfer, which are not stated");
   const own = new Map(advice.own_delays.map((one) => [one.compute, one.delay_s]));
   const delay = delay_s === undefined || delay_s === "own" ? CURRENT_DELAY_S : delay_s;
   return {

@@ -56,6 +56,7 @@ export type Advice = {
     readonly decision: string;
     readonly warning: string | null;
     readonly next: readonly string[];
+    readonly free_plan: string | null;
     readonly would_change: readonly string[];
     readonly not_known: readonly string[];
   };

@@ -49,6 +49,7 @@ export function AdviceView({ advice, plan, onPlan }: AdviceProps) {
           title={decision === null ? "The most worthwhile changes" : "The next best"}
           items={text.next}
         />
+        <Sentences title="The free plan" items={text.free_plan === null ? [] : [text.free_plan]} />
         <Sentences title="What would change the choice of a delay" items={text.would_change} />
         <Sentences title="Not known" items={text.not_known} />
       </div>

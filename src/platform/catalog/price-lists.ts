@@ -9,6 +9,8 @@ export type PriceList = {
   readonly perCuHour: Readonly<Record<PricedPlan, number>>;
   /** The lowest bill of a month on a paid plan. */
   readonly minimum: number;
+  /** What a project of the free plan may use in a month; then its computes stay suspended until the next one. */
+  readonly freeCuHours: number;
 };
 
 /**
@@ -21,16 +23,19 @@ const PRICE_LISTS: readonly [PriceList, ...PriceList[]] = [
     date: "2025-08-14",
     perCuHour: { launch: 0.14, scale: 0.26 }, // D
     minimum: 5, // D
+    freeCuHours: 50, // D
   },
   {
     date: "2025-11-03",
     perCuHour: { launch: 0.106, scale: 0.222 }, // D
     minimum: 5, // D
+    freeCuHours: 100, // D
   },
   {
     date: "2026-03-20",
     perCuHour: { launch: 0.106, scale: 0.222 }, // D
     minimum: 0, // D
+    freeCuHours: 100, // D
   },
 ];
 
@@ -49,6 +54,9 @@ export const OTHER_PRICES = {
   transferGb: 0.1,
   includedTransferGb: 100,
 } as const;
+
+/** D: the same pages: what a project of the free plan may have, besides compute. */
+export const FREE_PLAN_INCLUDES = { storageGb: 0.5, transferGb: 5 } as const;
 
 /**
  * D: the vendor's page of plans, "Scale to zero": which autosuspend delays a plan lets its users set. `launch` allows the

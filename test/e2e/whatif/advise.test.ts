@@ -17,7 +17,7 @@ test("advise names the health check that keeps computes active, before a delay t
   expect(code).toBe(0);
   const lines = stdout.split("\n\n")[0]?.split("\n") ?? [];
   expect(stdout).toMatch(/^Drop health-check \(every 4 min\), or send it less often or elsewhere: −\$/);
-  expect(lines.length).toBeLessThanOrEqual(10);
+  expect(lines.length, stdout).toBeLessThanOrEqual(10);
   const { advice } = await advise(trace);
   expect(advice.decision).toMatchObject({ kind: "source", source: "health-check", is_clear: true });
   expect(advice.would_change.join()).toMatch(
@@ -141,7 +141,7 @@ test("waits of a health check are left out on request, and that is suggested bef
   const trace = await createShopTrace("checked.standin-trace", 6, ["office-hours", "health-check"]);
   const ignoring = ["--ignore-waits-of", "health-check"];
   const { advice: all } = await advise(trace);
-  expect(all.would_change).toContain("nobody waiting for health-check (--ignore-waits-of health-check)");
+  expect(all.would_change).toContain("nobody waiting for health-check (--ignore-waits-of)");
   const { advice: people } = await advise(trace, ...ignoring);
   expect(people.question.ignore_waits_of).toEqual(["health-check"]);
   expect(people.would_change.join()).not.toContain("health-check");
@@ -160,4 +160,29 @@ test("waits of a health check are left out on request, and that is suggested bef
       /--ignore-waits-of: no request has the source "cron"; there are .*health-check/,
     );
   }
+});
+
+test("the free plan is proposed if its limits allow it, and otherwise named with the reason", async () => {
+  const trace = await createShopTrace("small.standin-trace", 2, ["office-hours"]);
+  const reasonOf = async (...options: string[]) => (await advise(trace, ...options)).advice.no_free_plan;
+  expect(await reasonOf()).toBe(
+    "unless 0.5 GB of storage (--storage) and 5 GB of transfer a month (--transfer) are enough; its CU-hours are",
+  );
+  expect(await reasonOf("--storage", "0.4", "--transfer", "6")).toBe(
+    "a project has at most 5 GB of transfer a month",
+  );
+  expect(await reasonOf("--storage", "0.6")).toBe("a project has at most 0.5 GB of storage");
+  expect(await reasonOf("--cu", "1")).toBe("its computes have 0.25 CU, which do not scale");
+  expect(await reasonOf("--slo", "p99 wait < 1ms")).toContain("does not meet the limit on the wait");
+  const small = ["--storage", "0.4", "--transfer", "2"];
+  const { advice } = await advise(trace, ...small, "--plan", "launch");
+  expect(advice.no_free_plan).toBeNull();
+  expect(advice.decision).toMatchObject({ kind: "plan", plan: "free", delay_s: 300, is_clear: true });
+  expect(advice.decision?.saves_dollars_per_month).toBeCloseTo(advice.bill.dollars_per_month, 9);
+  const busy = await createShopTrace("busy.standin-trace", 6, ["office-hours", "health-check"]);
+  const { advice: ofBusy } = await advise(busy, ...small);
+  expect(ofBusy.no_free_plan).toMatch(
+    /^[\d,]+ CU-hours a month with 5 min .*are needed, and a project has 100$/,
+  );
+  expect((await runStandin(["advise", busy, ...small])).stdout).toContain("Plan free: no, ");
 });

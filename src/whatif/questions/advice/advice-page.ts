@@ -50,6 +50,8 @@ export type AdviceText = {
   readonly next: readonly string[];
   /** Whether the current settings meet what they must. */
   readonly requirements: readonly string[];
+  /** Why the free plan is not proposed, or null. */
+  readonly free_plan: string | null;
   readonly would_change: readonly string[];
   readonly not_known: readonly string[];
   readonly now: string;
@@ -57,6 +59,7 @@ export type AdviceText = {
 
 export function adviceText(advice: Advice): AdviceText {
   const { decision, proposals, would_change, not_known, too_little, traffic_change, bill, current } = advice;
+  const { no_free_plan } = advice;
   const others = proposals.filter((one) => one !== decision).slice(0, OTHERS);
   const p99 = current.wait_p99_ms === null ? "" : `, p99 wait ${millisText(current.wait_p99_ms)}`;
   return {
@@ -67,20 +70,23 @@ export function adviceText(advice: Advice): AdviceText {
         : `Warning: ${trafficText("traffic", traffic_change)}; figures for a month assume it stays as it was on average, and no delay is recommended.`,
     next: others.map((one) => `${proposalText(one)}${clearText(one, advice)}.`),
     requirements: requirementLines(advice),
+    free_plan: no_free_plan === null ? null : `Plan free: no, ${no_free_plan}.`,
     would_change,
     not_known,
-    now: `${money(bill.dollars_per_month)} a month, ${amount(current.cold_starts_per_day)} cold starts a day${p99}. Savings do not add up: repeat this after a change.${too_little.length > 0 ? "" : " ± is half of a 95 % interval, for other days."}`,
+    now: `${money(bill.dollars_per_month)} a month, ${amount(current.cold_starts_per_day)} cold starts a day${p99}.${too_little.length > 0 ? "" : " ± is half a 95 % interval for other days."}`,
   };
 }
 
 /** At most ten lines: the decision, what comes next, what would change it, and what is not known. */
 function adviceLines(advice: Advice): string[] {
-  const { decision, warning, next, requirements, would_change, not_known, now } = adviceText(advice);
+  const { decision, warning, next, requirements, free_plan, would_change, not_known, now } =
+    adviceText(advice);
   return [
     decision,
     ...(warning === null ? [] : [warning]),
     ...next.map((text, index) => `${index === 0 ? "Next" : "Then"}: ${text}`),
     ...requirements,
+    ...(free_plan === null ? [] : [free_plan]),
     ...(would_change.length === 0 ? [] : [`Would change the choice of a delay: ${would_change.join("; ")}.`]),
     `Not known: ${not_known.join("; ")}.`,
     `Now: ${now}`,
@@ -93,9 +99,12 @@ function decisionLine({ decision, too_little, traffic_change, current, proposals
   if (decision === null && traffic_change !== null) return `${keep} for now.`;
   if (decision === null && proposals.some(({ margin_95 }) => margin_95 === null))
     return `${keep} for now: whether a change saves more than the noise is not known.`;
+  if (decision === null && proposals.length === 0) return `${keep}: no other setting is better.`;
   if (decision === null)
-    return proposals.length === 0
-      ? `${keep}: no other setting is better.`
+    return proposals.some(
+      ({ worth_dollars_per_month: dollars, worth_margin_95: margin }) => dollars > (margin ?? 0),
+    )
+      ? `${keep}: no change is sure to save.`
       : `${keep}: no change saves more than the noise.`;
   const isDelayUnchanged =
     traffic_change === null &&
@@ -158,7 +167,7 @@ function requirementLines({ current: { meets }, bill }: Advice): string[] {
 function proposalTable({ proposals, decision }: Advice): PageTable {
   return pageTable<Proposal>({
     name: "proposals",
-    title: "Changes, the most worthwhile first",
+    title: "Changes, the most worthwhile first; they do not add up, so repeat this after one",
     columns: [
       { heading: "change", cell: ({ change }) => change },
       {

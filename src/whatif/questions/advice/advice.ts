@@ -10,6 +10,7 @@ import { type MonthlyBill, monthlyBill } from "../../units/bill.ts";
 import { delayText } from "../../units/number-format.ts";
 import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import { UNNAMED } from "../attribution/attribution-report.ts";
+import { freePlan } from "./free-plan.ts";
 import type { OwnDelay } from "./own-delays.ts";
 import { computeDollars, type Proposal, type ProposalInput } from "./proposal.ts";
 import { proposalsFor } from "./proposals.ts";
@@ -35,6 +36,8 @@ export type Advice = {
   readonly decision: Proposal | null;
   /** Those with a worth above 0, by their worth. */
   readonly proposals: readonly Proposal[];
+  /** Why the free plan is no proposal; null if it is, or if the price is not from a list. */
+  readonly no_free_plan: string | null;
   /** What "Set a delay of its own" would set; empty unless that is a proposal. */
   readonly own_delays: readonly OwnDelay[];
   /** Why nothing is recommended, although proposals may be listed. */
@@ -71,7 +74,8 @@ export type AdviceInput = ProposalInput & {
 export function adviceFrom(input: AdviceInput): Advice {
   const { question, traffic, plan, usage, priceList, currentDelay, requirements, trafficChange } = input;
   const bill = monthlyBill(computeDollars(input, currentDelay), usage, priceList);
-  const proposals = proposalsFor(input, bill);
+  const free = freePlan(input, bill);
+  const proposals = proposalsFor(input, bill, free);
   const too_little = tooLittleReasons(
     input.robust.curve.periodMs,
     input.figuresAt(SHORTEST_DELAY_S).cold_starts,
@@ -96,6 +100,7 @@ export function adviceFrom(input: AdviceInput): Advice {
     },
     decision: too_little.length > 0 ? null : (proposals.find((one) => isAdvisable(one, input)) ?? null),
     proposals,
+    no_free_plan: free !== undefined && "why_not" in free ? free.why_not : null,
     own_delays: proposals.some(({ kind }) => kind === "delays_by_compute") ? input.ownDelays : [],
     too_little,
     traffic_change: trafficChange,
@@ -106,10 +111,12 @@ export function adviceFrom(input: AdviceInput): Advice {
 
 /** While traffic changes, a delay that was best before may not be later. */
 function isAdvisable(
-  { kind, is_clear, delay_s }: Proposal,
+  { kind, is_clear, delay_s, plan }: Proposal,
   { trafficChange, currentDelay }: AdviceInput,
 ): boolean {
-  const isDelayUnchanged = kind === "source" || (kind === "plan" && delay_s === currentDelay);
+  // What the free plan includes may not be enough later.
+  const isDelayUnchanged =
+    kind === "source" || (kind === "plan" && plan !== "free" && delay_s === currentDelay);
   return is_clear && (trafficChange === null || isDelayUnchanged);
 }
 
@@ -123,7 +130,7 @@ function wouldChange({ decision, programsThatWait }: AdviceInput): string[] {
   return [
     ...worth(below, "less"),
     ...worth(above, "more"),
-    ...programsThatWait.map((source) => `nobody waiting for ${source} (--ignore-waits-of ${source})`),
+    ...programsThatWait.map((source) => `nobody waiting for ${source} (--ignore-waits-of)`),
     ...(decision.cliff === null ? [] : [`a delay ${cliffText(decision.cliff)}`]),
   ];
 }

@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
 import { DAY, type DurationMs } from "../../../kernel/time.ts";
-import type { PricedPlan, PriceList } from "../../../platform/catalog/price-lists.ts";
+import type { PricedPlan, PriceList, VendorPlan } from "../../../platform/catalog/price-lists.ts";
 import { bestOf, type Objective } from "../../choice/decision.ts";
 import { type Costs, perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
@@ -37,7 +37,7 @@ export type Proposal = {
   /** With a plan of a higher price. */
   readonly saves_with_twice_the_requests?: boolean;
   readonly delay_s?: DelayChoice;
-  readonly plan?: PricedPlan;
+  readonly plan?: VendorPlan;
   readonly source?: string;
 };
 
@@ -115,6 +115,8 @@ export type Change = Pick<Proposal, "kind" | "change" | "delay_s" | "delay_is_cl
   readonly computeDollars: number;
   readonly startDollars: number;
   readonly coldStartsPerDay: number;
+  /** If compute and the other usage do not make it up. */
+  readonly billDollars?: number;
   readonly marginDollars: number | null;
   readonly worthMarginDollars: number | null;
 };
@@ -124,11 +126,12 @@ export function proposal(input: ProposalInput, bill: MonthlyBill, change: Change
     computeDollars: dollars,
     startDollars: starts,
     coldStartsPerDay,
+    billDollars = monthlyBill(dollars, input.usage, input.priceList).dollars_per_month,
     marginDollars,
     worthMarginDollars,
     ...named
   } = change;
-  const saves = bill.dollars_per_month - monthlyBill(dollars, input.usage, input.priceList).dollars_per_month;
+  const saves = bill.dollars_per_month - billDollars;
   const moreStarts = coldStartsPerDay - input.figuresAt(input.currentDelay).cold_starts_per_day;
   const worth = saves - (starts - startDollars(input, input.currentDelay));
   const noise = Math.max(

@@ -3,6 +3,7 @@ import { ALLOWED_DELAYS } from "../../../platform/catalog/price-lists.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import type { MonthlyBill } from "../../units/bill.ts";
 import { delayText, plural, spanText } from "../../units/number-format.ts";
+import type { FreePlan } from "./free-plan.ts";
 import { promisedTooMuch } from "./own-delays.ts";
 import { planProposals } from "./plan-proposals.ts";
 import {
@@ -18,12 +19,17 @@ import {
 } from "./proposal.ts";
 
 /** Those with a worth above 0, the most worthwhile first. */
-export function proposalsFor(input: ProposalInput, bill: MonthlyBill): readonly Proposal[] {
+export function proposalsFor(
+  input: ProposalInput,
+  bill: MonthlyBill,
+  free: FreePlan | undefined,
+): readonly Proposal[] {
   return [
     ...delayProposals(input, bill),
     ...computeProposals(input, bill),
     ...sourceProposals(input, bill),
     ...planProposals(input, bill),
+    ...(free !== undefined && "proposal" in free ? [free.proposal] : []),
   ]
     .filter(({ worth_dollars_per_month }) => worth_dollars_per_month > 0)
     .sort((a, b) => b.worth_dollars_per_month - a.worth_dollars_per_month);
