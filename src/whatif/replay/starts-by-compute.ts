@@ -59,6 +59,21 @@ export type ComputeDistribution = {
   readonly highest: readonly ComputeValue[];
 };
 
+/** How the computes with requests differ. */
+export type ComputeDistributions = {
+  /** Of the requests of a compute, the percentage that starts it, the first request included. */
+  readonly cold_start_percent: ComputeDistribution;
+  /** Over all requests of a compute. */
+  readonly wait_p99_ms: ComputeDistribution;
+};
+
+export function distributionsOf(starts: StartsByCompute): ComputeDistributions {
+  return {
+    cold_start_percent: distributionOf(starts.coldPercents, starts.mostColdStarts),
+    wait_p99_ms: distributionOf(starts.waitsP99Ms, starts.longestWaits),
+  };
+}
+
 export function distributionOf(
   values: readonly number[],
   highest: readonly ComputeValue[],

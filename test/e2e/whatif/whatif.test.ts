@@ -896,3 +896,18 @@ test("every command reports a trace with changed blocks as corrupt", async () =>
 function wordsOf(line: string): string[] {
   return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
 }
+
+test("curve says how computes differ under the delays that it names, as compare does", async () => {
+  const trace = await createShopTrace("computes.standin-trace", 6);
+  const { over_computes, present, best } = await runWhatif(["curve", trace]);
+  expect(over_computes.map(({ delay_s }) => delay_s)).toEqual(
+    expect.arrayContaining([present.delay_s, best.delay_s]),
+  );
+  const { policies } = await runWhatif(["compare", trace, "--policy", "fixed:300"]);
+  const compared = policies.find(({ policy }) => policy === "fixed:300")?.over_computes;
+  expect(over_computes.find(({ delay_s }) => delay_s === 300)).toEqual({ delay_s: 300, ...compared });
+  expect(compared?.cold_start_percent.highest).toHaveLength(5);
+  const { stdout } = await runStandin(["whatif", "curve", trace]);
+  expect(stdout).toContain("How computes differ: share of requests that start them, and p99 wait");
+  expect(stdout).toContain("Computes with the highest values under");
+});

@@ -29,7 +29,7 @@ import {
 } from "../../units/number-format.ts";
 import type { ComparedFigure } from "./compared-figures.ts";
 import type { ComparedPolicy, Comparison } from "./comparison.ts";
-import { computeTables } from "./compute-tables.ts";
+import { distributionTables } from "./distribution-tables.ts";
 
 export function comparisonPage(comparison: Comparison): ReportPage {
   const { traffic, question, policies } = comparison;
@@ -58,7 +58,15 @@ export function comparisonPage(comparison: Comparison): ReportPage {
       policyTable(comparison, mark),
       waitTable(comparison, mark),
       ...resumesTable(comparison, mark),
-      ...computeTables(comparison, mark),
+      ...distributionTables(
+        comparison.policies.map((policy) => ({
+          name: policy.policy,
+          mark: mark(policy),
+          over_computes: policy.over_computes,
+        })),
+        comparison.traffic.computes_used,
+        { heading: "policy", quartiles: "computes" },
+      ),
     ],
     limits: comparison.limits,
   };

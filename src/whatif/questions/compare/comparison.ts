@@ -14,8 +14,8 @@ import type { OutcomeFigures } from "../../replay/figures.ts";
 import type { OutcomeDays } from "../../replay/outcome-days.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
 import {
-  type ComputeDistribution,
-  distributionOf,
+  type ComputeDistributions,
+  distributionsOf,
   emptyStartsByCompute,
 } from "../../replay/starts-by-compute.ts";
 import {
@@ -50,12 +50,7 @@ export type ComparedPolicy = {
   readonly replications: number;
   readonly figures: { readonly [Name in keyof OutcomeFigures]: ComparedFigure | null };
   /** How the computes with requests differ, in the first replication. */
-  readonly over_computes: {
-    /** Of the requests of a compute, the percentage that starts it, the first request included. */
-    readonly cold_start_percent: ComputeDistribution;
-    /** Over all requests of a compute. */
-    readonly wait_p99_ms: ComputeDistribution;
-  };
+  readonly over_computes: ComputeDistributions;
   /** Of the first replication. */
   readonly active_s_by_day: readonly number[];
 };
@@ -178,10 +173,7 @@ function comparedPolicy(
       current,
       margins,
     ) as ComparedPolicy["figures"],
-    over_computes: {
-      cold_start_percent: distributionOf(byCompute.coldPercents, byCompute.mostColdStarts),
-      wait_p99_ms: distributionOf(byCompute.waitsP99Ms, byCompute.longestWaits),
-    },
+    over_computes: distributionsOf(byCompute),
     active_s_by_day: first?.activeByDay ?? [],
   };
 }

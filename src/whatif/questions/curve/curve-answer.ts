@@ -228,6 +228,7 @@ export class CurveAnswer {
       with_latency: isInstant(this.#question.latency)
         ? []
         : namedDelays.map((delay) => this.#replays.figures(delay)),
+      over_computes: this.#overComputes([current.delay, ...namedDelays]),
       with_clients: withClients,
       pareto: paretoSummary(
         this.#fleet,
@@ -272,6 +273,13 @@ export class CurveAnswer {
     const ranges = range === undefined ? [] : settableWithin(this.#question.settable, range);
     const { objective, robust } = this.#fleet;
     return ranges.length === 0 ? [] : Object.values(chosenDelays(objective, robust, ranges));
+  }
+
+  #overComputes(delays: readonly DelayChoice[]): CurveSummary["over_computes"] {
+    return sortedDelays(delays).flatMap((delay_s) => {
+      const distributions = this.#replays.overComputes(delay_s);
+      return distributions === undefined ? [] : [{ delay_s, ...distributions }];
+    });
   }
 
   #causeOf(delayS: number): string | undefined {

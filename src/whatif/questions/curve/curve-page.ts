@@ -27,6 +27,7 @@ import {
   startsWithMargin,
 } from "../../units/number-format.ts";
 import { changeText } from "../../units/traffic-change.ts";
+import { distributionTables } from "../compare/distribution-tables.ts";
 import { computeLimitLines, computeTables } from "./compute-page.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { CurveSummary, DelayFigures } from "./curve-summary.ts";
@@ -45,6 +46,15 @@ export function curvePage(summary: CurveSummary): ReportPage {
       ...latencyTable(summary),
       ...clientTable(summary),
       ...heldOutTables(summary.held_out),
+      ...distributionTables(
+        summary.over_computes.map((one) => ({
+          name: delayText(one.delay_s),
+          mark: delayMark(one.delay_s, summary),
+          over_computes: one,
+        })),
+        summary.traffic.computes_used,
+        { heading: "delay", quartiles: "compute-quartiles" },
+      ),
       ...computeTables(summary),
     ],
     limits: summary.limits,

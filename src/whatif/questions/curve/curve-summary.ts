@@ -6,6 +6,7 @@ import type { NamedMargins } from "../../held-out/named-margins.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import type { OutcomeFigures, PointFigures } from "../../replay/figures.ts";
+import type { ComputeDistributions } from "../../replay/starts-by-compute.ts";
 import type { TrafficSummary } from "../../trace/traffic-summary.ts";
 import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import type { ComputeSummary } from "./compute-summary.ts";
@@ -53,6 +54,8 @@ export type CurveSummary = {
   readonly replayed_delays: readonly DelayChoice[];
   /** Replays of the delays named above, if starts take time. */
   readonly with_latency: readonly LatencyFigures[];
+  /** How the computes with requests differ under the delays named above, from the same replays. */
+  readonly over_computes: readonly ({ readonly delay_s: DelayChoice } & ComputeDistributions)[];
   /** Simulations of the delays named above with clients, if any were given. */
   readonly with_clients?: {
     readonly clients: readonly string[];

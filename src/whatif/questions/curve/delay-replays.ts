@@ -6,6 +6,7 @@ import { type ReplayJob, replayComputes } from "../../input/replay-jobs.ts";
 import { fixed, ownDelays } from "../../policies/fixed.ts";
 import { outcomeFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
+import { type ComputeDistributions, distributionsOf } from "../../replay/starts-by-compute.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import type { LatencyFigures } from "./curve-summary.ts";
 
@@ -17,6 +18,7 @@ export class DelayReplays {
   readonly #curve: Curve;
   readonly #mostColdStarts: (delay: DelayChoice) => number;
   readonly #figures = new Map<DelayChoice, LatencyFigures>();
+  readonly #overComputes = new Map<DelayChoice, ComputeDistributions>();
   readonly #activeSecondsByDay = new Map<DelayChoice, readonly number[]>();
 
   /** `mostColdStarts`: those of the curve. */
@@ -49,6 +51,11 @@ export class DelayReplays {
     return this.#figures.get(delay) as LatencyFigures;
   }
 
+  /** How the computes differ under a delay that was replayed; undefined under others. */
+  overComputes(delay: DelayChoice): ComputeDistributions | undefined {
+    return this.#overComputes.get(delay);
+  }
+
   /** Active seconds by day of all replayed delays. */
   get activeSecondsByDay(): ReadonlyMap<DelayChoice, readonly number[]> {
     return this.#activeSecondsByDay;
@@ -61,6 +68,7 @@ export class DelayReplays {
       policy: (delay === "own" ? ownDelays : fixed(delay)).name,
       question,
       seed: question.seed,
+      byCompute: true,
     }));
   }
 
@@ -91,6 +99,7 @@ export class DelayReplays {
       cold_starts_least: isBound ? coldStartBounds(this.#curve, delay, latency.ms).least : null,
       cold_starts_most: this.#mostColdStarts(delay),
     });
+    if (outcome.byCompute !== undefined) this.#overComputes.set(delay, distributionsOf(outcome.byCompute));
     this.#activeSecondsByDay.set(
       delay,
       [...outcome.activeByDay].map((ms) => ms / SECOND),
