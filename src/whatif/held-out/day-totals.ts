@@ -56,8 +56,8 @@ export function cellTotals(
     for (let i = from; i < to; i += 1) {
       const gapMs = gapsMs[i] as number;
       const isUnwaited = unwaited?.[i] === 1;
-      const isKept = gapMs <= limitMs && !(hasForesight && isUnwaited);
-      const idleMs = isKept ? gapMs : hasForesight ? 0 : limitMs;
+      const staysActive = gapMs <= limitMs && !(hasForesight && isUnwaited);
+      const idleMs = staysActive ? gapMs : hasForesight ? 0 : limitMs;
       const day = dayOf[i] as number;
       const cell = firstCell + day;
       const fromMs = (endAt[i] as number) - gapMs - firstDay;
