@@ -44,6 +44,9 @@ const LATER_TABLES = `
     max_cu REAL NOT NULL, first_seen_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL);
 `;
 
+/** The type of a compute that only operations name, because it was deleted before the first pull. */
+export const UNKNOWN_TYPE = "unknown";
+
 export type EndpointRow = {
   readonly number: number;
   readonly id: string;

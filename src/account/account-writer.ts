@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
 import type { EndpointAnswer, OperationAnswer, PlanAnswer, ProjectAnswer } from "./account-answers.ts";
-import type { ConsumptionRow, UnreadPart } from "./account-file.ts";
+import { type ConsumptionRow, UNKNOWN_TYPE, type UnreadPart } from "./account-file.ts";
 
 /** Writes what a pull has read. Each method is one commit. */
 export class AccountWriter {
@@ -196,7 +196,7 @@ export class AccountWriter {
     if (known !== undefined) return known as number;
     this.#database
       .prepare(
-        `INSERT INTO endpoints (id, project, branch, type, created_at, deleted_at) VALUES (?, ?, '', 'unknown', ?, ?)`,
+        `INSERT INTO endpoints (id, project, branch, type, created_at, deleted_at) VALUES (?, ?, '', '${UNKNOWN_TYPE}', ?, ?)`,
       )
       .run(id, project, at, at);
     return this.#numberOf(id);

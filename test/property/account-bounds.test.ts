@@ -27,13 +27,17 @@ const compute = fc.record({
   requests: fc.array(request, { minLength: 1, maxLength: 120, size: "max" }),
   delayS: fc.constantFrom(60, 120, 300, 600),
   startMs: fc.constantFrom(0, 1, 350, 4_000),
+  creation: fc.constantFrom("starts it", "starts it not", "unknown"),
 });
 
 test("what the traffic would have cost is never outside the bounds that its operations give", async () => {
   await expectHolds(
-    fc.property(compute, ({ requests, delayS, startMs }) => {
-      const { busy, operations, ...recorded } = syntheticCompute(requests, START, END, delayS, startMs);
-      const { periods } = activePeriods(operations, [{ at: END, delay: delayS }]);
+    fc.property(compute, ({ requests, delayS, startMs, creation }) => {
+      const startsAtCreation = creation !== "starts it not";
+      const synthetic = syntheticCompute(requests, START, END, delayS, startMs, startsAtCreation);
+      const { busy, operations, ...recorded } = synthetic;
+      const createdAt = { "starts it": START, "starts it not": START - DAY, unknown: undefined }[creation];
+      const { periods } = activePeriods(operations, [{ at: END, delay: delayS }], createdAt);
       const bounds = new PeriodBounds(DELAYS, WORTH_S * SECOND);
       bounds.addCompute(periods, END, 1);
       for (const { delay, coldStarts, activeMs, netSavingCuMs } of bounds.results()) {
@@ -69,7 +73,7 @@ test.each([
 ])("$what of a shorter delay are those of a traffic", ({ what, gapMs }) => {
   const requests = [...run(gapMs, 40), ...run(gapMs, 40), ...run(gapMs, 40)];
   const { busy, operations } = syntheticCompute(requests, START, END, 300, 0);
-  const { periods } = activePeriods(operations, [{ at: END, delay: 300 }]);
+  const { periods } = activePeriods(operations, [{ at: END, delay: 300 }], START - DAY);
   const bounds = new PeriodBounds([60], WORTH_S * SECOND);
   bounds.addCompute(periods, END, 1);
   const [{ coldStarts, activeMs }] = bounds.results() as [DelayBounds];

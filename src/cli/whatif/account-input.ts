@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { ACCOUNT_SUFFIX, openAccountFile } from "../../account/account-file.ts";
+import { ACCOUNT_SUFFIX, openAccountFile, UNKNOWN_TYPE } from "../../account/account-file.ts";
 import {
   type AccountSummary,
   accountSummary,
@@ -41,12 +41,16 @@ export function openAccount(path: string, defaultDelayS: number): OpenedAccount 
 }
 
 function* computesOf(database: ReturnType<typeof openAccountFile>) {
-  for (const { id, project, projectName, settings, operations, deleted_at } of readEndpoints(database))
+  for (const endpoint of readEndpoints(database)) {
+    const { id, project, projectName, settings, operations } = endpoint;
     yield {
-      ...{ id, project, projectName, operations, deletedAt: deleted_at ?? undefined },
+      ...{ id, project, projectName, operations },
+      createdAt: endpoint.type === UNKNOWN_TYPE ? undefined : endpoint.created_at,
+      deletedAt: endpoint.deleted_at ?? undefined,
       settings: settings.map(({ first_seen_at, last_seen_at, suspend_timeout_seconds, min_cu }) => ({
         ...{ firstSeenAt: first_seen_at, lastSeenAt: last_seen_at },
         ...{ suspendTimeoutSeconds: suspend_timeout_seconds, minCu: min_cu },
       })),
     };
+  }
 }

@@ -31,6 +31,11 @@ function answerLines(curve: AccountCurve): readonly string[] {
       : [
           `The delay in force is unknown for ${amount(account.periods - account.periods_with_known_delay)} of ${plural(account.periods, "period")}, which widens the bounds. Regular pulls narrow them.`,
         ]),
+    ...(recorded.starts_without_request === 0
+      ? []
+      : [
+          `Left out: ${plural(recorded.starts_without_request, "start")} at the creation of a compute without a request, ${amount(recorded.active_h_without_request)} h active.`,
+        ]),
     reconciliation.hours === 0
       ? "No hourly consumption was read, so the periods could not be compared with what was metered."
       : `Active by operations ${amount(reconciliation.active_h_by_operations)} h, metered ${amount(reconciliation.metered_active_h)} h; ${reconciliation.hours_that_differ === 0 ? "no hour differs" : `${plural(reconciliation.hours_that_differ, "hour")} of ${reconciliation.hours} differ`} by more than the resolution.`,

@@ -26,7 +26,10 @@ export type BoundedFigure = Bounds;
 export type AccountDelay = {
   readonly delay_s: SuspendDelay;
   readonly is_settable: boolean;
-  /** Whether no compute has a longer delay, so that only the resolution of instants is unknown. */
+  /**
+   * Whether no compute has a longer delay, so that only the resolution of instants is unknown, and the first request of
+   * computes that were started at their creation.
+   */
   readonly is_exact: boolean;
   readonly cold_starts_per_day: BoundedFigure;
   readonly active_h_per_day: BoundedFigure;
@@ -58,6 +61,9 @@ export type AccountCurve = {
     readonly cold_starts_per_day: number;
     readonly active_h_per_day: number;
     readonly cost_dollars_per_month: number;
+    /** Starts at the creation of a compute without a request, and their active time, which the figures above leave out. */
+    readonly starts_without_request: number;
+    readonly active_h_without_request: number;
   };
   readonly reconciliation: {
     readonly hours: number;
@@ -100,6 +106,8 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
       cold_starts_per_day: recorded.coldStarts / days,
       active_h_per_day: recorded.activeMs / HOUR / days,
       cost_dollars_per_month: monthly(recorded.cuMs),
+      starts_without_request: recorded.unused.starts,
+      active_h_without_request: recorded.unused.activeMs / HOUR,
     },
     reconciliation: {
       hours: fleet.reconciliation.frames,
@@ -212,7 +220,7 @@ const ACCOUNT_LIMITS: ReportLimits = {
     "Estimate: a model, not a measurement. It assumes that requests arrive independently at one rate while a compute is active, and take no time.",
   ],
   left_out: [
-    "Starts by a call, a restart or the creation of a compute count as if a request had caused them.",
+    "The start of a compute at its creation, if it suspends one delay later. Starts by a call or a restart count as if a request had caused them.",
     "The time that additional starts take, and the requests that wait for them.",
     "Sizes within a period: each compute has the mean size that its project was metered with.",
   ],

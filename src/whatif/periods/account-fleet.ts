@@ -25,6 +25,8 @@ export type AccountCompute = {
   readonly projectName: string;
   readonly settings: readonly SeenSettings[];
   readonly operations: readonly ComputeOperation[];
+  /** Undefined if only operations name it. */
+  readonly createdAt: SimTime | undefined;
   readonly deletedAt: SimTime | undefined;
 };
 
@@ -73,7 +75,7 @@ export function accountFleet(
         { at: lastSeenAt, delay },
       ];
     });
-    const { periods, unused } = activePeriods(own, seen);
+    const { periods, unused } = activePeriods(own, seen, compute.createdAt);
     const [first] = periods;
     if (first !== undefined) startAt = Math.min(startAt, first.requestedAt);
     fleet.push({

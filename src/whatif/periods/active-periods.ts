@@ -21,8 +21,13 @@ export type SeenDelay = { readonly at: SimTime; readonly delay: SuspendDelay };
  * shows.
  */
 export type ActivePeriod = {
-  /** When the start was scheduled: the arrival of the request that caused it. */
+  /** When the start was scheduled: the arrival of the request that caused it, if one did. */
   readonly requestedAt: SimTime;
+  /**
+   * `creation`: a new compute is started without a request, so that its first request came later, or during the start, or
+   * never. Also if it is not known when the compute was created.
+   */
+  readonly startedBy: "request" | "creation";
   /** How long the start took, to the millisecond. */
   readonly startMs: DurationMs;
   /** Undefined while the compute is active at the end of what was read. */
@@ -60,18 +65,26 @@ const WITHOUT_EFFECT: readonly string[] = ["cancelled", "cancelling", "failed", 
  *
  * `operations`: oldest first. Within a second their order is not known: what fits the state of the compute comes first.
  * `seen`: the readings of its delay, oldest first; without one, no delay is known.
+ * `createdAt`: when the compute was created; undefined if that is not known.
  */
 export function activePeriods(
   operations: readonly ComputeOperation[],
   seen: readonly SeenDelay[],
+  createdAt?: SimTime,
 ): { readonly periods: readonly ActivePeriod[]; readonly unused: UnusedOperations } {
-  const changes = operations.filter(({ action }) => action === CONFIGURES).map(({ createdAt }) => createdAt);
+  const changes = operations.filter(({ action }) => action === CONFIGURES).map(({ createdAt: at }) => at);
   const delays = new DelayLookup(seen, changes);
   const periods: ActivePeriod[] = [];
   let start: ComputeOperation | undefined;
   let [beginsUnknown, endsUnknown, failed] = [0, 0, 0];
+  const startedBy = () =>
+    periods.length + beginsUnknown + endsUnknown === 0 &&
+    start !== undefined &&
+    isAtCreation(start, createdAt)
+      ? "creation"
+      : "request";
   for (const operation of inPlausibleOrder(operations)) {
-    const { action, status, createdAt } = operation;
+    const { action, status } = operation;
     if (action !== STARTS && action !== SUSPENDS) continue;
     if (WITHOUT_EFFECT.includes(status)) {
       failed += 1;
@@ -84,12 +97,20 @@ export function activePeriods(
       // The first one belongs to a period that began earlier; a later one is of a compute that was suspended already.
       if (periods.length === 0) beginsUnknown += 1;
     } else {
-      periods.push(endedPeriod(start, createdAt, operations, delays));
+      periods.push({
+        ...endedPeriod(start, operation.createdAt, operations, delays),
+        startedBy: startedBy(),
+      });
       start = undefined;
     }
   }
-  if (start !== undefined) periods.push(openPeriod(start, delays));
+  if (start !== undefined) periods.push({ ...openPeriod(start, delays), startedBy: startedBy() });
   return { periods, unused: { beginsUnknown, endsUnknown, failed } };
+}
+
+/** R: a new compute is started with its creation, so both are in the same second or in two that follow each other. */
+function isAtCreation(start: ComputeOperation, createdAt: SimTime | undefined): boolean {
+  return createdAt === undefined || Math.abs(start.createdAt - createdAt) <= RESOLUTION_MS;
 }
 
 /** When the compute began to answer: the earliest possible instant. */
@@ -97,12 +118,14 @@ export function activeAt({ requestedAt, startMs }: ActivePeriod): SimTime {
   return requestedAt + startMs;
 }
 
+type PeriodOfUnknownCause = Omit<ActivePeriod, "startedBy">;
+
 function endedPeriod(
   start: ComputeOperation,
   suspendedAt: SimTime,
   operations: readonly ComputeOperation[],
   delays: DelayLookup,
-): ActivePeriod {
+): PeriodOfUnknownCause {
   const delay = delays.between(start.createdAt, suspendedAt);
   const period = { requestedAt: start.createdAt, startMs: start.durationMs, suspendedAt, delay };
   const activeMs = suspendedAt + RESOLUTION_MS - (start.createdAt + start.durationMs);
@@ -111,7 +134,7 @@ function endedPeriod(
   return { ...period, end: isTooEarly || isOrdered(suspendedAt, operations) ? "other" : "autosuspend" };
 }
 
-function openPeriod(start: ComputeOperation, delays: DelayLookup): ActivePeriod {
+function openPeriod(start: ComputeOperation, delays: DelayLookup): PeriodOfUnknownCause {
   return {
     requestedAt: start.createdAt,
     startMs: start.durationMs,

@@ -37,6 +37,8 @@ export class PeriodBounds {
   #coldStarts = 0;
   #activeMs = 0;
   #cuMs = 0;
+  #unusedStarts = 0;
+  #unusedMs = 0;
 
   /** `worthMs`: what a cold start is worth in active time. */
   constructor(delays: readonly SuspendDelay[], worthMs: DurationMs) {
@@ -65,18 +67,27 @@ export class PeriodBounds {
     for (const [index, period] of periods.entries()) {
       const one = observed(period, periods[index + 1]?.requestedAt, endAt);
       this.#periods += 1;
+      this.#addPeriod(one, cu);
+      if (one.mayBeUnused && one.isAutosuspend) {
+        this.#unusedStarts += 1;
+        this.#unusedMs += one.activeMs;
+        continue;
+      }
       if (!one.isLast) this.#coldStarts += 1;
       this.#activeMs += one.activeMs;
       this.#cuMs += one.activeMs * cu;
-      this.#addPeriod(one, cu);
     }
   }
 
-  /** As it was: periods, cold starts after the first of each compute, and active time. */
+  /**
+   * As it was: periods, cold starts after the first of each compute, and active time. `unused` are starts at the creation
+   * of a compute that suspended one delay later, and their active time; the other figures do not contain them.
+   */
   get recorded() {
     return {
       ...{ periods: this.#periods, computes: this.#computes },
       ...{ coldStarts: this.#coldStarts, activeMs: this.#activeMs, cuMs: this.#cuMs },
+      unused: { starts: this.#unusedStarts, activeMs: this.#unusedMs },
     };
   }
 
@@ -139,12 +150,16 @@ type Observed = {
   readonly isAutosuspend: boolean;
   /** Whether no request came after it. */
   readonly isLast: boolean;
+  readonly isAtCreation: boolean;
+  /** Whether it may have had no request, because the compute was started at its creation and idle for one delay. */
+  readonly mayBeUnused: boolean;
   /** The longest possible time from the first request to the end of the last one. */
   readonly windowMs: DurationMs;
 };
 
 function observed(period: ActivePeriod, nextAt: SimTime | undefined, endAt: SimTime): Observed {
   const { requestedAt, startMs, suspendedAt, delay, end } = period;
+  const isAtCreation = period.startedBy === "creation";
   const lastActiveAt = suspendedAt ?? endAt;
   const delayMs = typeof delay === "number" ? delay * SECOND : Number.POSITIVE_INFINITY;
   const isAutosuspend = end === "autosuspend" && Number.isFinite(delayMs);
@@ -155,35 +170,57 @@ function observed(period: ActivePeriod, nextAt: SimTime | undefined, endAt: SimT
     least: earliest,
     most: Math.max(earliest, Math.min(latest, next + RESOLUTION_MS)),
   };
+  const firstLatest = requestedAt + RESOLUTION_MS;
+  // Without a request it suspends one delay after its start.
+  const idleUntil = firstLatest + startMs + delayMs;
   return {
-    firstAt: { least: requestedAt, most: requestedAt + RESOLUTION_MS },
+    firstAt: {
+      least: requestedAt,
+      most: isAtCreation ? Math.max(firstLatest, Math.min(idleUntil, lastEnd.most)) : firstLatest,
+    },
     lastEnd,
     nextAt: { least: next, most: nextAt === undefined ? endAt : next + RESOLUTION_MS },
     ...{ delayMs, startMs, isAutosuspend },
     activeMs: Math.max(0, lastActiveAt - (requestedAt + startMs)),
     isLast: nextAt === undefined,
+    isAtCreation,
+    mayBeUnused: isAtCreation && lastActiveAt <= idleUntil,
     windowMs: Math.max(0, lastEnd.most - requestedAt),
   };
 }
 
 /** `limitMs`: the delay in question. */
 function boundsOf(period: Observed, limitMs: DurationMs, worthMs: DurationMs): Sums {
-  const { firstAt, lastEnd, nextAt, isAutosuspend, isLast, windowMs } = period;
+  const { firstAt, lastEnd, nextAt, isAutosuspend, isLast, windowMs, mayBeUnused } = period;
   const gap = gapAfter(period);
   const within = gapsWithin(period, limitMs);
-  const leastActive =
-    Math.max(0, lastEnd.least - firstAt.most) +
-    Math.min(Math.max(0, nextAt.least - Math.max(lastEnd.least, firstAt.most)), limitMs) -
-    within.idleMs;
+  const leastActive = (firstArrival: SimTime) =>
+    Math.max(
+      0,
+      Math.max(0, lastEnd.least - firstArrival) +
+        Math.min(Math.max(0, nextAt.least - Math.max(lastEnd.least, firstArrival)), limitMs) -
+        within.idleMs,
+    );
   const sums = {
     leastCold: !isLast && gap.least > limitMs ? 1 : 0,
     mostCold: (!isLast && gap.most > limitMs ? 1 : 0) + within.count,
     // Both grow with the end of the last request and with the next arrival.
-    leastActive: Math.max(0, leastActive),
+    leastActive: leastActive(firstAt.most),
     mostActive: windowMs + Math.min(Math.max(0, nextAt.most - lastEnd.most), limitMs),
   };
-  const net = isAutosuspend ? netOfKnown(period, limitMs, worthMs) : netOfUnknown(period, sums, worthMs);
-  return { ...sums, leastNet: net.least, mostNet: net.most };
+  const net = isAutosuspend
+    ? netOfKnown(period, limitMs, worthMs)
+    : netOfUnknown(period, { ...sums, leastActive: leastActive(firstAt.least + RESOLUTION_MS) }, worthMs);
+  const result = { ...sums, leastNet: net.least, mostNet: net.most };
+  return mayBeUnused ? orNothing(result) : result;
+}
+
+/** Without a request, a period costs nothing under any delay, and the next one begins with the first request of all. */
+function orNothing({ mostCold, mostActive, leastNet, mostNet }: Sums): Sums {
+  return {
+    ...{ leastCold: 0, mostCold, leastActive: 0, mostActive },
+    ...{ leastNet: Math.min(0, leastNet), mostNet: Math.max(0, mostNet) },
+  };
 }
 
 /** From the end of the last request to the next one. It was longer than the delay. */
@@ -235,13 +272,15 @@ function netOfKnown(period: Observed, limitMs: DurationMs, worthMs: DurationMs):
 
 /** Of a period about which less is known: the worst and the best of all. */
 function netOfUnknown(
-  { activeMs, isLast }: Observed,
+  { activeMs, isLast, isAtCreation, startMs }: Observed,
   { leastCold, mostCold, leastActive, mostActive }: Omit<Sums, "leastNet" | "mostNet">,
   worthMs: DurationMs,
 ): Bounds {
   const cold = isLast ? 0 : 1;
   return {
     least: activeMs - RESOLUTION_MS - mostActive - worthMs * (mostCold - cold),
-    most: activeMs + RESOLUTION_MS - leastActive - worthMs * (leastCold - cold),
+    // A first request that came after the start did not wait for it.
+    most:
+      activeMs + (isAtCreation ? startMs : 0) + RESOLUTION_MS - leastActive - worthMs * (leastCold - cold),
   };
 }

@@ -19,6 +19,7 @@ import { runWhatif } from "../../support/whatif/whatif-command.ts";
 
 /** Pages of five operations, so that a project has several. */
 const shortPages = (path: string) => path.replace("limit=1000", "limit=5");
+const DEFAULT_DELAY_S = 300;
 /** The proxy has no Date of the account's clock. */
 const DATE = { Date: "Tue, 06 Jan 2026 00:00:00 GMT" };
 /** Calls for the account itself: projects, organizations, hourly and daily consumption. */
@@ -201,18 +202,52 @@ test("delays at or above the one in force cost what the journal of the account s
   const server = await startAccount(["shop", "blog"]);
   const out = accountFileName();
   await pull(server.ready.api_url, server.key, out);
-  const { account, delays } = (await runWhatif(["curve", out])) as unknown as AccountCurve;
-  const exact = delays.filter(({ is_exact, delay_s }) => is_exact && typeof delay_s === "number");
+  const curve = (await runWhatif(["curve", out])) as unknown as AccountCurve;
+  const exact = curve.delays.filter(({ is_exact, delay_s }) => is_exact && typeof delay_s === "number");
   expect(exact.map(({ delay_s }) => delay_s)).toEqual([
     300, 600, 900, 1800, 3600, 14400, 43200, 86400, 604800,
   ]);
-  for (const { delay_s, cold_starts_per_day, active_h_per_day } of exact) {
+  await expectJournalWithin(server.data, curve, exact);
+});
+
+test("a compute that is started at its creation, and used later or never, costs what its requests cause", async () => {
+  const data = testDirectory();
+  const server = await startServer(data, ["--clock", "manual", "--start-at", "2026-01-05T00:00:00Z"]);
+  const names = ["used-later", "used-within-the-delay", "never-used"];
+  const computes: string[] = [];
+  for (const name of names) {
+    const { body } = await server.api("POST", "/projects", { project: { name } });
+    computes.push(body.endpoints[0].id);
+  }
+  await server.sim("POST", "/clock/advance", { by: "3m" });
+  await server.sim("POST", "/activity", { endpoint_id: computes[1], duration_ms: 20_000 });
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  for (const minutes of [2, 20, 7, 300]) {
+    for (const endpoint_id of computes.slice(0, 2))
+      await server.sim("POST", "/activity", { endpoint_id, duration_ms: 20_000 });
+    await server.sim("POST", "/clock/advance", { by: `${minutes}m` });
+  }
+  const out = accountFileName();
+  await pull(server.ready.api_url, server.ready.api_key ?? "", out);
+  const curve = (await runWhatif(["curve", out])) as unknown as AccountCurve;
+  expect(curve.recorded.starts_without_request).toBe(2);
+  expect(curve.recorded.active_h_without_request).toBeCloseTo((2 * 300) / 3_600, 2);
+  await expectJournalWithin(
+    data,
+    curve,
+    curve.delays.filter(({ delay_s }) => typeof delay_s === "number"),
+  );
+});
+
+/** What `curve --data` answers from the requests is within the bounds of these delays. */
+async function expectJournalWithin(
+  data: string,
+  { account }: AccountCurve,
+  delays: AccountCurve["delays"],
+): Promise<void> {
+  for (const { delay_s, cold_starts_per_day, active_h_per_day, is_exact } of delays) {
     const truth = (await runWhatif([
-      "curve",
-      "--data",
-      server.data,
-      "--delay",
-      `${delay_s}`,
+      ...["curve", "--data", data, "--delay", `${delay_s}`],
     ])) as unknown as DelayFigures & { with_latency: LatencyFigures };
     const { cold_starts, active_s } = truth.with_latency;
     expect(cold_starts).toBeGreaterThanOrEqual(Math.floor(cold_starts_per_day.least * account.days + 1e-6));
@@ -228,10 +263,11 @@ test("delays at or above the one in force cost what the journal of the account s
       most,
       active_s,
     }).toMatchObject({ below: false, above: false });
-    // A second for each instant of an operation.
-    expect(most - least).toBeLessThan(3 * account.operations);
+    // A second for each instant of an operation, and a delay before the first request of a compute that its creation started.
+    if (is_exact)
+      expect(most - least).toBeLessThan(3 * account.operations + account.computes * DEFAULT_DELAY_S);
   }
-});
+}
 
 test("an account without any time after a start is an error, not figures that are no numbers", async () => {
   const server = await startServer(testDirectory(), [

@@ -7,7 +7,10 @@ export type SyntheticCompute = {
   /** When requests arrived and ended, if starts took no time; ended at the end of the period. */
   readonly busy: readonly (readonly [from: SimTime, to: SimTime])[];
   readonly operations: readonly ComputeOperation[];
-  /** Active time as it would be metered, and starts after the first. */
+  /**
+   * Active time as it would be metered, and starts after the first. A start at the creation counts from the first request,
+   * as if that had caused it, and not at all if there was none.
+   */
   readonly activeMs: DurationMs;
   readonly coldStarts: number;
 };
@@ -16,6 +19,8 @@ export type SyntheticCompute = {
  * What a platform that suspends one delay after the last request shows of these requests, in whole seconds. Each gap is
  * from the end of a request to the arrival of the next one. A request that finds the compute suspended waits for the
  * start.
+ *
+ * `startsAtCreation`: the compute is created at `startAt`, and is started then without a request.
  */
 export function syntheticCompute(
   requests: readonly SyntheticRequest[],
@@ -23,6 +28,7 @@ export function syntheticCompute(
   endAt: SimTime,
   delayS: number,
   startMs: DurationMs,
+  startsAtCreation = false,
 ): SyntheticCompute {
   const busy: [number, number][] = [];
   const operations: ComputeOperation[] = [];
@@ -32,23 +38,31 @@ export function syntheticCompute(
       createdAt: Math.floor(time / SECOND) * SECOND,
     });
   let arrival = startAt;
-  let isActive = false;
-  let busyUntil = startAt;
-  let [activeMs, starts, activeSince] = [0, 0, 0];
+  let isActive = startsAtCreation;
+  let readyAt = startAt + startMs;
+  let busyUntil = readyAt;
+  let [activeMs, periods] = [0, 0];
+  /** When the first request of the period began; undefined if there was none. */
+  let usedSince: SimTime | undefined;
+  if (startsAtCreation) record("start_compute", startAt, startMs);
   for (const { gapMs, durationMs } of requests) {
     arrival += gapMs;
     if (arrival >= endAt) break;
     const suspendsAt = busyUntil + delayS * SECOND;
     if (isActive && arrival > suspendsAt) {
       record("suspend_compute", suspendsAt, 100);
-      activeMs += suspendsAt - activeSince;
+      activeMs += suspendsAt - (usedSince ?? suspendsAt);
+      usedSince = undefined;
       isActive = false;
     }
-    const beginsAt = isActive ? arrival : arrival + startMs;
     if (!isActive) {
       record("start_compute", arrival, startMs);
-      starts += 1;
-      activeSince = beginsAt;
+      readyAt = arrival + startMs;
+    }
+    const beginsAt = Math.max(arrival, readyAt);
+    if (usedSince === undefined) {
+      usedSince = beginsAt;
+      periods += 1;
     }
     busyUntil = Math.max(busyUntil, beginsAt + durationMs);
     isActive = true;
@@ -56,13 +70,13 @@ export function syntheticCompute(
     arrival += durationMs;
   }
   const suspendsAt = busyUntil + delayS * SECOND;
-  if (isActive) activeMs += Math.max(0, Math.min(suspendsAt, endAt) - activeSince);
+  if (isActive) activeMs += Math.max(0, Math.min(suspendsAt, endAt) - (usedSince ?? endAt));
   if (isActive && suspendsAt < endAt) record("suspend_compute", suspendsAt, 100);
   return {
     busy,
     operations,
     activeMs,
-    coldStarts: Math.max(0, starts - 1),
+    coldStarts: Math.max(0, periods - 1),
   };
 }
 

@@ -34,10 +34,11 @@ function rowsOf({ periods }: ReturnType<typeof activePeriods>) {
 }
 
 test("a period lasts from the start to the suspend that follows", () => {
-  const { periods, unused } = activePeriods([start(0, { durationMs: 350 }), suspend(400)], [seen(1_000)]);
+  const operations = [start(0, { durationMs: 350 }), suspend(400)];
+  const { periods, unused } = activePeriods(operations, [seen(1_000)], T0 - HOUR);
   expect(periods).toEqual([
     {
-      ...{ requestedAt: T0, startMs: 350, suspendedAt: T0 + 400 * SECOND },
+      ...{ requestedAt: T0, startedBy: "request", startMs: 350, suspendedAt: T0 + 400 * SECOND },
       ...{ delay: FIVE_MINUTES, end: "autosuspend" },
     },
   ]);
@@ -120,6 +121,35 @@ describe("why a period ended", () => {
   });
 });
 
+describe("what started a period", () => {
+  const two = [start(0), suspend(400), start(900), suspend(1_300)];
+  const causesOf = (operations: readonly ComputeOperation[], createdAt?: number) =>
+    activePeriods(operations, [seen(2_000)], createdAt).periods.map(({ startedBy }) => startedBy);
+
+  test.each([
+    [-2, "request"],
+    [-1, "creation"],
+    [0, "creation"],
+    [1, "creation"],
+    [2, "request"],
+  ])("the first start of a compute that was created at second %i is by a %s", (second, cause) => {
+    expect(causesOf(two, T0 + second * SECOND)).toEqual([cause, "request"]);
+  });
+
+  test("the first start of a compute whose creation is not known may be by it", () => {
+    expect(causesOf(two)).toEqual(["creation", "request"]);
+  });
+
+  test("a start after a suspend, or after a start without a suspend, is not the first one", () => {
+    expect(causesOf([suspend(-1), ...two], T0)).toEqual(["request", "request"]);
+    expect(causesOf([start(-1), ...two], T0)).toEqual(["request", "request"]);
+  });
+
+  test("a compute that is active since its creation has an open period by it", () => {
+    expect(causesOf([start(0)], T0)).toEqual(["creation"]);
+  });
+});
+
 describe("within one second", () => {
   test.each([
     ["suspend first", [suspend(400), start(400)]],
@@ -181,7 +211,7 @@ describe("the delay in force", () => {
 
 describe("the fleet of an account", () => {
   const compute: AccountCompute = {
-    ...{ id: "ep-a", project: "shop", projectName: "shop", deletedAt: undefined },
+    ...{ id: "ep-a", project: "shop", projectName: "shop", createdAt: T0 - HOUR, deletedAt: undefined },
     operations: [start(0), suspend(400)],
     settings: [
       {

@@ -7,7 +7,7 @@ const T0 = 1_767_225_600_000;
 
 /** A period of the compute, in seconds after the beginning. */
 const period = (from: number, to: number | undefined, startMs = 0): ActivePeriod => ({
-  ...{ requestedAt: T0 + from * SECOND, startMs },
+  ...{ requestedAt: T0 + from * SECOND, startedBy: "request", startMs },
   suspendedAt: to === undefined ? undefined : T0 + to * SECOND,
   delay: 300,
   end: to === undefined ? "open" : "autosuspend",
