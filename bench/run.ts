@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
+import { account } from "./benchmarks/account.ts";
 import { advancePause } from "./benchmarks/advance-pause.ts";
 import { advice } from "./benchmarks/advice.ts";
 import { cell } from "./benchmarks/cell.ts";
@@ -54,6 +55,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   whatifFiles,
   decisions,
   advice,
+  account,
   peers,
   curves,
 ];

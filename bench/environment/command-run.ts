@@ -21,17 +21,25 @@ process.on("exit", () => writeFileSync(process.env.BENCH_USAGE, JSON.stringify(p
 `)}`;
 
 /** Runs `standin` and waits for its exit. */
-export function runCommand(environment: BenchEnvironment, args: readonly string[]): CommandRun {
-  return runNode(environment, [COMMAND, ...args]);
+export function runCommand(
+  environment: BenchEnvironment,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): CommandRun {
+  return runNode(environment, [COMMAND, ...args], env);
 }
 
 /** Runs `node` with these arguments and waits for its exit. */
-export function runNode(environment: BenchEnvironment, args: readonly string[]): CommandRun {
+export function runNode(
+  environment: BenchEnvironment,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): CommandRun {
   const usageFile = join(environment.directory(), "usage.json");
   const startedAt = performance.now();
   const output = execFileSync(process.execPath, ["--import", REPORT_USAGE, ...args], {
     encoding: "utf8",
-    env: { ...process.env, BENCH_USAGE: usageFile },
+    env: { ...process.env, ...env, BENCH_USAGE: usageFile },
     maxBuffer: 2 ** 30,
   });
   const wallS = (performance.now() - startedAt) / 1_000;

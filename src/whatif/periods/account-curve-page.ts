@@ -67,8 +67,8 @@ function estimateLines(settable: readonly AccountDelay[]): readonly string[] {
   const saving = estimatedSaving(best);
   return [
     saving > 0
-      ? `Estimate: ${delayPhrase(best.delay_s)} is the best shorter delay and saves ${money(saving)} a month.`
-      : "Estimate: no shorter delay saves anything.",
+      ? `Estimate by a model of short gaps: ${delayPhrase(best.delay_s)} is the best delay and saves ${money(saving)} a month.`
+      : "Estimate by a model of short gaps: no other delay saves anything.",
   ];
 }
 
@@ -79,7 +79,7 @@ function estimatedSaving({ estimate }: AccountDelay): number {
 function delayTable({ delays }: AccountCurve): PageTable {
   return pageTable({
     name: "delays",
-    title: "Each delay: bounds, and the estimate of the model",
+    title: "Each delay: bounds, and the estimate of the model: cold starts a day, $ a month",
     columns: [
       {
         heading: "delay",

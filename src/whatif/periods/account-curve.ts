@@ -5,8 +5,8 @@ import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { isSettableDelay, type SettableDelays } from "../gap-curve/settable-delays.ts";
 import type { ReportLimits } from "../page/page-layout.ts";
 import { type AccountFleet, daysOf } from "./account-fleet.ts";
+import { estimateCompute } from "./compute-estimate.ts";
 import { type Bounds, type DelayBounds, PeriodBounds } from "./period-bounds.ts";
-import { ShortGapModel } from "./short-gaps.ts";
 
 /** From the shortest that the platform accepts to the longest, and never. */
 const LADDER_S = [60, 120, 180, 300, 600, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800];
@@ -28,7 +28,7 @@ export type AccountDelay = {
   readonly is_settable: boolean;
   /**
    * Whether no compute has a longer delay, so that only the resolution of instants is unknown, and the first request of
-   * computes that were started at their creation.
+   * computes that were started at their creation. False if one of these may have had no request.
    */
   readonly is_exact: boolean;
   readonly cold_starts_per_day: BoundedFigure;
@@ -117,8 +117,8 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
     },
     question: { price_per_cu_hour: question.pricePerCuHour, cold_start_worth_s: question.coldStartS },
     delays: bounds.results().map((result, index) => {
-      const isExact = isKnown && lengthOf(result.delay) >= longest;
-      const estimate = estimates[index];
+      const isExact = isKnown && recorded.unused.starts === 0 && lengthOf(result.delay) >= longest;
+      const estimate = estimates?.[index];
       return {
         delay_s: result.delay,
         is_settable: isSettableDelay(question.settable, result.delay),
@@ -151,45 +151,42 @@ function figuresOf(
   };
 }
 
-type FleetEstimate = { coldStarts: number; savedCuMs: number; worthCu: number };
+type FleetEstimate = { coldStarts: number; cuMs: number; coldCu: number };
 
-/** Per delay: what computes with a longer delay would have added and saved, by the model; undefined if no delay is known. */
+/** Per delay, all computes together; undefined if the last request of no period is known. */
 function estimatesOf(
-  fleet: AccountFleet,
+  { computes }: AccountFleet,
   delays: readonly SuspendDelay[],
-): readonly (FleetEstimate | undefined)[] {
-  const sums: FleetEstimate[] = delays.map(() => ({ coldStarts: 0, savedCuMs: 0, worthCu: 0 }));
-  let isKnown = false;
-  for (const { periods, delay, cu } of fleet.computes) {
-    if (typeof delay !== "number") continue;
-    const model = new ShortGapModel(periods, delay);
-    if (model.periods === 0) continue;
-    isKnown = true;
-    for (const [index, shorter] of delays.entries()) {
-      if (typeof shorter !== "number" || shorter >= delay) continue;
-      const { coldStarts, savedMs } = model.estimate(shorter);
+): readonly FleetEstimate[] | undefined {
+  const sums = delays.map((): FleetEstimate => ({ coldStarts: 0, cuMs: 0, coldCu: 0 }));
+  let isAnyModelled = false;
+  for (const { periods, endAt, cu } of computes) {
+    const { byDelay, isModelled } = estimateCompute(periods, endAt, delays);
+    isAnyModelled ||= isModelled;
+    for (const [index, { coldStarts, activeMs }] of byDelay.entries()) {
       const sum = sums[index] as FleetEstimate;
       sum.coldStarts += coldStarts;
-      sum.savedCuMs += savedMs * cu;
-      sum.worthCu += coldStarts * cu;
+      sum.cuMs += activeMs * cu;
+      sum.coldCu += coldStarts * cu;
     }
   }
-  return isKnown ? sums : delays.map(() => undefined);
+  return isAnyModelled ? sums : undefined;
 }
 
 /** Never outside the bounds, which hold for every traffic. */
 function estimated(
-  { coldStarts, savedCuMs, worthCu }: FleetEstimate,
+  { coldStarts, cuMs, coldCu }: FleetEstimate,
   bounds: DelayBounds,
   recorded: PeriodBounds["recorded"],
   worthMs: number,
   days: number,
   monthly: (cuMs: number) => number,
 ): AccountDelay["estimate"] {
+  const net = recorded.cuMs - cuMs - worthMs * (coldCu - recorded.coldCu);
   return {
-    cold_starts_per_day: clamp(recorded.coldStarts + coldStarts, bounds.coldStarts) / days,
-    cost_dollars_per_month: monthly(clamp(recorded.cuMs - savedCuMs, bounds.cuMs)),
-    net_saving_dollars_per_month: monthly(clamp(savedCuMs - worthCu * worthMs, bounds.netSavingCuMs)),
+    cold_starts_per_day: clamp(coldStarts, bounds.coldStarts) / days,
+    cost_dollars_per_month: monthly(clamp(cuMs, bounds.cuMs)),
+    net_saving_dollars_per_month: monthly(clamp(net, bounds.netSavingCuMs)),
   };
 }
 
@@ -213,11 +210,14 @@ function countPeriods({ computes }: AccountFleet): number {
   );
 }
 
+export const MODEL_ASSUMPTION =
+  "a model, not a measurement. It assumes that the number of gaps falls exponentially with their length, below the delay in force as just above it.";
+
 const ACCOUNT_LIMITS: ReportLimits = {
   exact: [],
   simulated: [
     "Bounds: no traffic that could have caused the recorded starts and suspends has figures outside of them. Instants are known to a second.",
-    "Estimate: a model, not a measurement. It assumes that requests arrive independently at one rate while a compute is active, and take no time.",
+    `Estimate: ${MODEL_ASSUMPTION}`,
   ],
   left_out: [
     "The start of a compute at its creation, if it suspends one delay later. Starts by a call or a restart count as if a request had caused them.",

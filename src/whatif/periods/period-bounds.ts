@@ -37,6 +37,7 @@ export class PeriodBounds {
   #coldStarts = 0;
   #activeMs = 0;
   #cuMs = 0;
+  #coldCu = 0;
   #unusedStarts = 0;
   #unusedMs = 0;
 
@@ -73,7 +74,10 @@ export class PeriodBounds {
         this.#unusedMs += one.activeMs;
         continue;
       }
-      if (!one.isLast) this.#coldStarts += 1;
+      if (!one.isLast) {
+        this.#coldStarts += 1;
+        this.#coldCu += cu;
+      }
       this.#activeMs += one.activeMs;
       this.#cuMs += one.activeMs * cu;
     }
@@ -81,12 +85,14 @@ export class PeriodBounds {
 
   /**
    * As it was: periods, cold starts after the first of each compute, and active time. `unused` are starts at the creation
-   * of a compute that suspended one delay later, and their active time; the other figures do not contain them.
+   * of a compute that suspended one delay later, and their active time; the other figures do not contain them. `coldCu` are
+   * cold starts times the size of their compute.
    */
   get recorded() {
     return {
       ...{ periods: this.#periods, computes: this.#computes },
       ...{ coldStarts: this.#coldStarts, activeMs: this.#activeMs, cuMs: this.#cuMs },
+      coldCu: this.#coldCu,
       unused: { starts: this.#unusedStarts, activeMs: this.#unusedMs },
     };
   }

@@ -1,64 +1,87 @@
 import { type DurationMs, SECOND } from "../../kernel/time.ts";
-import { type ActivePeriod, activeAt } from "./active-periods.ts";
 
-/** What shorter delays would have added, by the model. */
-export type ShortGapEstimate = {
+/** A period whose last request is known, because the compute suspended by itself one delay after it. */
+export type KnownPeriod = {
+  /** From the first request to the end of the last one. */
+  readonly windowMs: DurationMs;
+  /** From there to the next request, or to the end of what was read. */
+  readonly gapMs: DurationMs;
+  /** Whether a request ended it. */
+  readonly isOver: boolean;
+};
+
+/** What a shorter delay would have added to one period on average. */
+type ShortGapEstimate = {
   readonly coldStarts: number;
   readonly savedMs: DurationMs;
 };
 
-/** Beyond this, a compute is never idle for a second: it has 700 requests a delay. */
-const MOST_REQUESTS_PER_DELAY = 700;
-/** Halvings of the interval in which the rate is searched; more than a double has digits. */
+/** Bounds of the exponent in which the density is searched; the upper one is below the overflow of `exp`. */
+const STEEPEST = 700;
+const STEEPEST_RISE = -50;
+/** Halvings of that interval; more than a double has digits. */
 const STEPS = 60;
+/** Below this, the integrals are taken from their series. */
+const NEARLY_FLAT = 1e-4;
 
 /**
- * A model, not a measurement: requests arrive independently of each other at one rate as long as the compute is active,
- * and take no time. The rate is that at which periods have the mean length that was recorded.
+ * A model, not a measurement: the number of gaps falls exponentially with their length, below the delay in force as just
+ * above it. Two recorded figures determine it: the share of gaps between one and two delays, and the mean length of periods,
+ * which is the sum of the gaps that were shorter. Requests that arrive independently at one rate fulfil it exactly.
  *
- * With a rate r and a delay D, a period lasts (exp(rD) - 1) / r - D from its first to its last request on average, has
- * exp(r(D - T)) - 1 gaps longer than T and not longer than D, which add (exp(r(D - T)) - 1) / r - (D - T) beyond T.
+ * With lengths in delays, there are `q exp(x (1 - u))` gaps of length u per period. x solves
+ * `(exp(x) - 1 - x) / (x (1 - exp(-x))) = mean length of periods / share of gaps between 1 and 2`, which grows with x.
  */
 export class ShortGapModel {
   readonly #delayMs: DurationMs;
-  readonly #periods: number;
-  /** Requests per delay. */
-  readonly #requests: number;
+  readonly #exponent: number;
+  readonly #atDelay: number;
 
-  /** The periods of one compute that have the same delay, in whole seconds. */
-  constructor(periods: readonly ActivePeriod[], delayS: number) {
-    this.#delayMs = delayS * SECOND;
-    const known = periods.filter(({ end, delay }) => end === "autosuspend" && delay === delayS);
-    this.#periods = known.length;
-    const windowMs = known.reduce(
-      (sum, period) => sum + Math.max(0, (period.suspendedAt ?? 0) - this.#delayMs - activeAt(period)),
-      0,
-    );
-    this.#requests = known.length === 0 ? 0 : requestsPerDelay(windowMs / known.length / this.#delayMs);
+  /** Of one compute, with the same delay; at least one. */
+  constructor(periods: readonly KnownPeriod[], delayMs: DurationMs) {
+    this.#delayMs = delayMs;
+    let [windowMs, gaps, near] = [0, 0, 0];
+    for (const period of periods) {
+      windowMs += period.windowMs;
+      if (!period.isOver) continue;
+      gaps += 1;
+      if (period.gapMs <= 2 * delayMs) near += 1;
+    }
+    const length = windowMs / periods.length / delayMs;
+    // Half a gap more, so that a record without such gaps does not mean that they are impossible.
+    const share = (near + 0.5) / (gaps + 1);
+    this.#exponent = solvedExponent(length / share);
+    this.#atDelay = share / sumBeyond(-this.#exponent, 1);
   }
 
-  get periods(): number {
-    return this.#periods;
-  }
-
-  /** Only for a delay shorter than the one in force. */
+  /** Of each period, the time after the last request is saved as well. Only for a delay shorter than the one in force. */
   estimate(delayS: number): ShortGapEstimate {
-    const cutMs = this.#delayMs - delayS * SECOND;
-    const gaps = Math.expm1((this.#requests * cutMs) / this.#delayMs);
-    const perRequestMs = this.#delayMs / this.#requests;
-    // Of each period, the time after the last request is saved as well.
-    const savedMs = this.#requests === 0 ? 0 : Math.max(0, gaps * perRequestMs - cutMs);
-    return { coldStarts: this.#periods * gaps, savedMs: this.#periods * (cutMs + savedMs) };
+    const cut = 1 - (delayS * SECOND) / this.#delayMs;
+    return {
+      coldStarts: this.#atDelay * sumBeyond(this.#exponent, cut),
+      savedMs: this.#delayMs * (cut + this.#atDelay * timeBeyond(this.#exponent, cut)),
+    };
   }
 }
 
-/** Solves (exp(x) - 1) / x - 1 = `delaysLong`, which grows with x. */
-function requestsPerDelay(delaysLong: number): number {
-  let [low, high] = [0, MOST_REQUESTS_PER_DELAY];
+function solvedExponent(ratio: number): number {
+  let [low, high] = [STEEPEST_RISE, STEEPEST];
   for (let step = 0; step < STEPS; step += 1) {
     const middle = (low + high) / 2;
-    if (Math.expm1(middle) / middle - 1 < delaysLong) low = middle;
+    if (timeBeyond(middle, 1) / sumBeyond(-middle, 1) < ratio) low = middle;
     else high = middle;
   }
   return (low + high) / 2;
+}
+
+/** The integral of exp(x v) over v from 0 to `cut`. */
+function sumBeyond(x: number, cut: number): number {
+  return Math.abs(x) < NEARLY_FLAT ? cut + (x * cut ** 2) / 2 : Math.expm1(x * cut) / x;
+}
+
+/** The integral of (cut - v) exp(x v) over v from 0 to `cut`. */
+function timeBeyond(x: number, cut: number): number {
+  return Math.abs(x) < NEARLY_FLAT
+    ? cut ** 2 / 2 + (x * cut ** 3) / 6
+    : (Math.expm1(x * cut) - x * cut) / x ** 2;
 }
