@@ -31,6 +31,7 @@ function answerLines(curve: AccountCurve): readonly string[] {
       : [
           `The delay in force is unknown for ${amount(account.periods - account.periods_with_known_delay)} of ${plural(account.periods, "period")}, which widens the bounds. Regular pulls narrow them.`,
         ]),
+    ...experimentLines(curve),
     ...(recorded.starts_without_request === 0
       ? []
       : [
@@ -40,6 +41,17 @@ function answerLines(curve: AccountCurve): readonly string[] {
       ? "No hourly consumption was read, so the periods could not be compared with what was metered."
       : `Active by operations ${amount(reconciliation.active_h_by_operations)} h, metered ${amount(reconciliation.metered_active_h)} h; ${reconciliation.hours_that_differ === 0 ? "no hour differs" : `${plural(reconciliation.hours_that_differ, "hour")} of ${reconciliation.hours} differ`} by more than the resolution.`,
   ];
+}
+
+/** One line per delay that computes had. */
+function experimentLines({ experiments }: AccountCurve): readonly string[] {
+  const delays = [...new Set(experiments.map(({ delay_s }) => delay_s))];
+  return delays.map((delay) => {
+    const own = experiments.filter(({ delay_s }) => delay_s === delay);
+    const gaps = own.reduce((sum, { periods }) => sum + periods, 0);
+    const dates = own.flatMap(({ from, to }) => [from, to]).sort();
+    return `Experiment: ${plural(own.length, "compute")} had ${delayPhrase(delay)} between ${dates[0]?.slice(0, 10)} and ${dates.at(-1)?.slice(0, 10)}, which showed ${plural(gaps, "gap")} longer than that.`;
+  });
 }
 
 function certainLine(settable: readonly AccountDelay[]): string {

@@ -6,6 +6,7 @@ import { isSettableDelay, type SettableDelays } from "../gap-curve/settable-dela
 import type { ReportLimits } from "../page/page-layout.ts";
 import { type AccountFleet, daysOf } from "./account-fleet.ts";
 import { estimateCompute } from "./compute-estimate.ts";
+import { type DelayExperiment, delayExperiments } from "./delay-experiments.ts";
 import { type Bounds, type DelayBounds, PeriodBounds } from "./period-bounds.ts";
 
 /** From the shortest that the platform accepts to the longest, and never. */
@@ -65,6 +66,8 @@ export type AccountCurve = {
     readonly starts_without_request: number;
     readonly active_h_without_request: number;
   };
+  /** Computes that had a shorter delay than now for a while, between two pulls: an experiment. */
+  readonly experiments: readonly DelayExperiment[];
   readonly reconciliation: {
     readonly hours: number;
     readonly metered_active_h: number;
@@ -80,13 +83,15 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
   const delays = answeredDelays(question);
   const bounds = new PeriodBounds(delays, question.coldStartS * SECOND);
   const inForce = new Map<SuspendDelay, number>();
+  const had = new Set<SuspendDelay>();
   for (const { periods, endAt, cu, delay } of fleet.computes) {
     bounds.addCompute(periods, endAt, cu);
+    for (const period of periods) if (period.delay !== undefined) had.add(period.delay);
     if (periods.length > 0 && delay !== undefined) inForce.set(delay, (inForce.get(delay) ?? 0) + 1);
   }
   const { recorded } = bounds;
   const days = daysOf(fleet);
-  const longest = Math.max(0, ...[...inForce.keys()].map(lengthOf));
+  const longest = Math.max(0, ...[...inForce.keys(), ...had].map(lengthOf));
   const isKnown = fleet.computes.every(({ periods }) => periods.every(({ delay }) => delay !== undefined));
   const estimates = estimatesOf(fleet, delays);
   const monthly = (cuMs: number) => perMonth((cuMs / HOUR) * question.pricePerCuHour, days * DAY);
@@ -109,6 +114,7 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
       starts_without_request: recorded.unused.starts,
       active_h_without_request: recorded.unused.activeMs / HOUR,
     },
+    experiments: delayExperiments(fleet),
     reconciliation: {
       hours: fleet.reconciliation.frames,
       metered_active_h: (fleet.reconciliation.meteredS * SECOND) / HOUR,

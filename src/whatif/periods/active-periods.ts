@@ -39,7 +39,11 @@ export type ActivePeriod = {
    * settings, so that the last request is not known.
    */
   readonly end: "autosuspend" | "other" | "open";
+  /** When it was suspended and started again at once, by a restart or a change of settings. */
+  readonly restartedAt: readonly SimTime[];
 };
+
+const NEVER_RESTARTED: readonly SimTime[] = [];
 
 /** What could not be made into periods. */
 export type UnusedOperations = {
@@ -76,6 +80,8 @@ export function activePeriods(
   const delays = new DelayLookup(seen, changes);
   const periods: ActivePeriod[] = [];
   let start: ComputeOperation | undefined;
+  let suspend: ComputeOperation | undefined;
+  let restartedAt: readonly SimTime[] = NEVER_RESTARTED;
   let [beginsUnknown, endsUnknown, failed] = [0, 0, 0];
   const startedBy = () =>
     periods.length + beginsUnknown + endsUnknown === 0 &&
@@ -92,20 +98,49 @@ export function activePeriods(
     }
     if (action === STARTS) {
       if (start !== undefined) endsUnknown += 1;
-      start = operation;
+      const last = periods.at(-1);
+      restartedAt = NEVER_RESTARTED;
+      if (
+        start === undefined &&
+        last?.end === "other" &&
+        suspend !== undefined &&
+        isRestart(suspend, operation)
+      ) {
+        periods.pop();
+        start = { ...operation, createdAt: last.requestedAt, durationMs: last.startMs };
+        restartedAt = [...last.restartedAt, operation.createdAt];
+      } else start = operation;
     } else if (start === undefined) {
       // The first one belongs to a period that began earlier; a later one is of a compute that was suspended already.
       if (periods.length === 0) beginsUnknown += 1;
     } else {
-      periods.push({
-        ...endedPeriod(start, operation.createdAt, operations, delays),
-        startedBy: startedBy(),
-      });
+      const period = endedPeriod(start, operation.createdAt, operations, delays);
+      periods.push({ ...period, ...sinceRestart(period, restartedAt), startedBy: startedBy() });
       start = undefined;
+      suspend = operation;
     }
   }
-  if (start !== undefined) periods.push({ ...openPeriod(start, delays), startedBy: startedBy() });
+  if (start !== undefined)
+    periods.push({
+      ...{ ...openPeriod(start, delays), startedBy: startedBy(), restartedAt },
+      ...(restartedAt.length === 0 ? {} : { delay: undefined }),
+    });
   return { periods, unused: { beginsUnknown, endsUnknown, failed } };
+}
+
+/** A restart or a change of settings suspends a compute and starts it when that is done. No request needs to cause the start. */
+function isRestart(suspend: ComputeOperation, start: ComputeOperation): boolean {
+  return start.createdAt - suspend.createdAt <= suspend.durationMs + RESOLUTION_MS;
+}
+
+/** Requests before a restart and after it belong to one period, whose last request is not known. */
+function sinceRestart(
+  { end, delay }: PeriodOfUnknownCause,
+  restartedAt: readonly SimTime[],
+): Pick<ActivePeriod, "end" | "delay" | "restartedAt"> {
+  return restartedAt.length === 0
+    ? { end, delay, restartedAt }
+    : { end: "other", delay: undefined, restartedAt };
 }
 
 /** R: a new compute is started with its creation, so both are in the same second or in two that follow each other. */
@@ -118,7 +153,7 @@ export function activeAt({ requestedAt, startMs }: ActivePeriod): SimTime {
   return requestedAt + startMs;
 }
 
-type PeriodOfUnknownCause = Omit<ActivePeriod, "startedBy">;
+type PeriodOfUnknownCause = Omit<ActivePeriod, "startedBy" | "restartedAt">;
 
 function endedPeriod(
   start: ComputeOperation,

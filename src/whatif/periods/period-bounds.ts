@@ -157,6 +157,8 @@ type Observed = {
   /** Whether no request came after it. */
   readonly isLast: boolean;
   readonly isAtCreation: boolean;
+  /** Restarts within it. A request may have caused each start that looks like one. */
+  readonly restarts: number;
   /** Whether it may have had no request, because the compute was started at its creation and idle for one delay. */
   readonly mayBeUnused: boolean;
   /** The longest possible time from the first request to the end of the last one. */
@@ -190,6 +192,7 @@ function observed(period: ActivePeriod, nextAt: SimTime | undefined, endAt: SimT
     activeMs: Math.max(0, lastActiveAt - (requestedAt + startMs)),
     isLast: nextAt === undefined,
     isAtCreation,
+    restarts: period.restartedAt.length,
     mayBeUnused: isAtCreation && lastActiveAt <= idleUntil,
     windowMs: Math.max(0, lastEnd.most - requestedAt),
   };
@@ -278,7 +281,7 @@ function netOfKnown(period: Observed, limitMs: DurationMs, worthMs: DurationMs):
 
 /** Of a period about which less is known: the worst and the best of all. */
 function netOfUnknown(
-  { activeMs, isLast, isAtCreation, startMs }: Observed,
+  { activeMs, isLast, isAtCreation, restarts, startMs }: Observed,
   { leastCold, mostCold, leastActive, mostActive }: Omit<Sums, "leastNet" | "mostNet">,
   worthMs: DurationMs,
 ): Bounds {
@@ -287,6 +290,10 @@ function netOfUnknown(
     least: activeMs - RESOLUTION_MS - mostActive - worthMs * (mostCold - cold),
     // A first request that came after the start did not wait for it.
     most:
-      activeMs + (isAtCreation ? startMs : 0) + RESOLUTION_MS - leastActive - worthMs * (leastCold - cold),
+      activeMs +
+      (isAtCreation ? startMs : 0) +
+      RESOLUTION_MS -
+      leastActive -
+      worthMs * (leastCold - cold - restarts),
   };
 }

@@ -36,7 +36,10 @@ export function reconcile(
       for (const period of periods) {
         const [from, to] = [activeAt(period), period.suspendedAt ?? endAt];
         activeMs += Math.max(0, Math.min(to, frame.endAt) - Math.max(from, frame.startAt));
-        edges += [from, to].filter((at) => at >= frame.startAt - SECOND && at <= frame.endAt).length;
+        const restarts = period.restartedAt.flatMap((at) => [at, at + RESOLUTION_MS]);
+        edges += [from, to, ...restarts].filter(
+          (at) => at >= frame.startAt - SECOND && at <= frame.endAt,
+        ).length;
       }
     }
     const own = activeMs / SECOND;

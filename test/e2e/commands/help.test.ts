@@ -62,6 +62,7 @@ const BELOW = {
   whatif: [
     "curve",
     "apply",
+    "experiment",
     "compare",
     "backtest",
     "capacity",

@@ -39,7 +39,7 @@ test("a period lasts from the start to the suspend that follows", () => {
   expect(periods).toEqual([
     {
       ...{ requestedAt: T0, startedBy: "request", startMs: 350, suspendedAt: T0 + 400 * SECOND },
-      ...{ delay: FIVE_MINUTES, end: "autosuspend" },
+      ...{ delay: FIVE_MINUTES, end: "autosuspend", restartedAt: [] },
     },
   ]);
   expect(unused).toEqual({ beginsUnknown: 0, endsUnknown: 0, failed: 0 });
@@ -101,12 +101,30 @@ describe("why a period ended", () => {
     ]);
   });
 
-  test("a restart ends one period and begins the next one", () => {
-    expect(rowsOf(activePeriods([start(0), suspend(400), start(400), suspend(800)], [seen(1_000)]))).toEqual([
-      [0, 400, "other", FIVE_MINUTES],
-      [400, 800, "autosuspend", FIVE_MINUTES],
+  test("a restart does not end a period, but hides its last request", () => {
+    const { periods } = activePeriods([start(0), suspend(400), start(400), suspend(800)], [seen(1_000)]);
+    expect(rowsOf({ periods, unused: { beginsUnknown: 0, endsUnknown: 0, failed: 0 } })).toEqual([
+      [0, 800, "other", undefined],
     ]);
+    expect(periods[0]?.restartedAt).toEqual([T0 + 400 * SECOND]);
   });
+
+  test.each([
+    [402, 1],
+    [403, 2],
+  ])(
+    "after a change of settings whose suspend took 1 s, a start at second %i makes %i periods",
+    (at, count) => {
+      const operations = [
+        start(0),
+        configure(400),
+        suspend(400, { durationMs: 1_000 }),
+        start(at),
+        suspend(at + 400),
+      ];
+      expect(activePeriods(operations, [seen(1_000)]).periods).toHaveLength(count);
+    },
+  );
 
   test.each([
     [399, "other"],
@@ -156,10 +174,7 @@ describe("within one second", () => {
     ["start first", [start(400), suspend(400)]],
   ])("an active compute suspends and starts again: %s", (_, pair) => {
     const answer = activePeriods([start(0), ...pair, suspend(800)], [seen(1_000)]);
-    expect(rowsOf(answer)).toEqual([
-      [0, 400, "other", FIVE_MINUTES],
-      [400, 800, "autosuspend", FIVE_MINUTES],
-    ]);
+    expect(rowsOf(answer)).toEqual([[0, 800, "other", undefined]]);
     expect(answer.unused).toEqual({ beginsUnknown: 0, endsUnknown: 0, failed: 0 });
   });
 

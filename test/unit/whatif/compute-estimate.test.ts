@@ -49,16 +49,15 @@ describe.each([60, 120, 240])("a delay of %i s instead of 5 min", (delayS) => {
 });
 
 test("a delay at or above the one in force has the figures of the requests, up to the resolution", () => {
-  const { busy, periods } = computeOf(gapsOf(2_000, () => 6 * MINUTE));
+  // A start in the second of a suspend could be a restart.
+  const gaps = gapsOf(2_000, () => 6 * MINUTE).filter((ms) => Math.abs(ms - 301 * SECOND) > SECOND);
+  const { busy, periods } = computeOf(gaps);
   const delays = [300, 301, 420, 3_600, "never"] as const;
   const { byDelay } = estimateCompute(periods, END, delays);
-  // A start in the second of a suspend may be a restart.
-  const unknown = periods.filter(({ end }) => end === "other").length;
-  expect(unknown).toBeLessThan(periods.length / 100);
   for (const [index, delay] of delays.entries()) {
     const truth = underDelay(busy, END, delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND);
     const estimate = byDelay[index] ?? { coldStarts: 0, activeMs: 0 };
-    expect(Math.abs(estimate.coldStarts - truth.coldStarts)).toBeLessThanOrEqual(unknown);
+    expect(Math.abs(estimate.coldStarts - truth.coldStarts)).toBeLessThanOrEqual(truth.coldStarts * 0.01);
     expect(Math.abs(estimate.activeMs - truth.activeMs)).toBeLessThanOrEqual(periods.length * 2 * SECOND);
   }
 });

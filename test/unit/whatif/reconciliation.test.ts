@@ -9,7 +9,7 @@ const T0 = 1_767_225_600_000;
 const period = (from: number, to: number | undefined, startMs = 0): ActivePeriod => ({
   ...{ requestedAt: T0 + from * SECOND, startedBy: "request", startMs },
   suspendedAt: to === undefined ? undefined : T0 + to * SECOND,
-  delay: 300,
+  ...{ delay: 300, restartedAt: [] },
   end: to === undefined ? "open" : "autosuspend",
 });
 const hour = (index: number, activeS: number, project = "shop") => ({

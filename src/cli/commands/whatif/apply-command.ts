@@ -14,22 +14,24 @@ import {
   callsText,
   changedSinceLines,
   changesJson,
+  changesText,
   planJson,
   planText,
   retainedLines,
+  revertCommand,
   serverJson,
   serverLines,
 } from "../../whatif/apply/apply-text.ts";
 import { CALL_FORMATS, type CallFormat, delayOfSetting } from "../../whatif/apply/delay-calls.ts";
 import { delayChanges } from "../../whatif/apply/delay-changes.ts";
+import { readExperimentFile } from "../../whatif/apply/experiment-file.ts";
 import { readRevertFile, writeRevertFile } from "../../whatif/apply/revert-file.ts";
 import { chosenDelays, DELAY_SETS, type DelaySet, readAnswer } from "../../whatif/apply/saved-answer.ts";
 import { setOnServer } from "../../whatif/apply/target-server.ts";
-import { shellQuote } from "../../whatif/manifest.ts";
 
 type ApplyOptions = {
   readonly delays: DelaySet;
-  readonly plan?: VendorPlan;
+  readonly plan?: VendorPlan | ExperimentPlanFile;
   readonly revert?: string;
   readonly format?: CallFormat;
   readonly project?: string;
@@ -40,6 +42,9 @@ type ApplyOptions = {
   readonly yes?: boolean;
   readonly json?: boolean;
 };
+
+/** Of `whatif experiment`. */
+type ExperimentPlanFile = { readonly file: string };
 
 const NO_TARGETS: ServerTargets = { changed: [], unchanged: [], missing: [] };
 
@@ -63,9 +68,9 @@ export function applyCommand(): Command {
     )
     .addOption(
       new Option(
-        "--plan <name>",
-        "plan of the computes; delays that it does not allow are rejected (default: that of the answer)",
-      ).choices(VENDOR_PLANS),
+        "--plan <name|file>",
+        `plan of the computes (${VENDOR_PLANS.join(", ")}); delays that it does not allow are rejected (default: that of the answer). Or a plan of whatif experiment: a file that ends in .json, without an answer`,
+      ).argParser(parsePlanOption),
     )
     .addOption(
       new Option(
@@ -109,22 +114,31 @@ Examples:
   $ standin whatif apply answer.json
   $ standin whatif apply answer.json --format terraform > delays.tf
   $ standin whatif curve --data ./.standin --by-compute --json | standin whatif apply - --to http://127.0.0.1:4620/api/v2
+  $ standin whatif apply --plan plan.json --to http://127.0.0.1:4620/api/v2
   $ standin whatif apply report/ --delays fleet --to http://127.0.0.1:4620/api/v2 --dry-run
   $ standin whatif apply --revert answer.revert.json --to http://127.0.0.1:4620/api/v2`,
     )
     .action(async (path: string | undefined, options: ApplyOptions, command: Command) => {
-      const { revert } = options;
+      const { revert, plan } = options;
       checkOptions(options, command);
       await interruptible(async (signal) => {
+        if (typeof plan === "object" && path === undefined)
+          return applyExperiment(plan.file, options, signal);
         if (revert !== undefined && path === undefined) return restore(revert, options, signal);
-        if (revert === undefined && path !== undefined) return applyAnswer(path, options, signal);
-        throw new CliError("give either an answer of whatif curve, or --revert with a file", true);
+        if (revert === undefined && path !== undefined && typeof plan !== "object")
+          return applyAnswer(path, plan, options, signal);
+        throw new CliError(
+          "give either an answer of whatif curve, or --plan with a file of whatif experiment, or --revert with a file",
+          true,
+        );
       });
     });
 }
 
-function checkOptions({ to, format, json, dryRun, revert }: ApplyOptions, command: Command): void {
+function checkOptions({ to, format, json, dryRun, revert, plan }: ApplyOptions, command: Command): void {
   const given = (name: string) => command.getOptionValueSource(name) === "cli";
+  if (typeof plan === "object" && given("delays"))
+    throw new CliError("--delays: the delays are in the file of --plan; omit it", true);
   if (revert !== undefined && given("delays"))
     throw new CliError("--delays: the delays to restore are in the file of --revert; omit it", true);
   if (to === undefined)
@@ -140,9 +154,14 @@ function checkOptions({ to, format, json, dryRun, revert }: ApplyOptions, comman
 }
 
 /** Prints the calls that apply an answer, or makes them. */
-async function applyAnswer(path: string, options: ApplyOptions, signal: AbortSignal): Promise<void> {
+async function applyAnswer(
+  path: string,
+  plan: VendorPlan | undefined,
+  options: ApplyOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const answer = await readAnswer(path, signal);
-  const changes = delayChanges(answer, chosenDelays(answer, options.delays), options.plan);
+  const changes = delayChanges(answer, chosenDelays(answer, options.delays), plan);
   const { to, project, format, json, dryRun = false } = options;
   if (to === undefined) {
     const targets = changes.changed.map(({ compute, delay }) => ({ compute, delay, projectId: project }));
@@ -172,7 +191,36 @@ async function applyAnswer(path: string, options: ApplyOptions, signal: AbortSig
       ? []
       : [`The delays before are in ${revertFile}. To restore them: ${revertCommand(revertFile, to)}`]),
   ];
-  printChanges(lines, dryRun, targets);
+  print(changesText(lines, dryRun, targets));
+}
+
+/** Prints the calls that set the delays of an experiment, or makes them. */
+async function applyExperiment(file: string, options: ApplyOptions, signal: AbortSignal): Promise<void> {
+  const delays = readExperimentFile(file);
+  const { to, project, format, json, dryRun = false } = options;
+  if (to === undefined) {
+    const targets = delays.map((one) => ({ ...one, projectId: project }));
+    return json === true
+      ? printJson({ delays: "experiment", calls: targets.map(callOf) })
+      : print(callsText(targets, format));
+  }
+  let revertFile: string | undefined;
+  const targets = await setOnServer(to, delays, options, signal, (changed) => {
+    revertFile = writeRevertFile(file, to, changed);
+    return `To restore all of them: ${revertCommand(revertFile, to)}`;
+  });
+  if (json === true)
+    return printJson({
+      delays: "experiment",
+      ...serverJson(to, dryRun, targets),
+      revert_file: revertFile ?? null,
+    });
+  if (dryRun && format !== undefined) return print(callsText(targets.changed, format));
+  const undo =
+    revertFile === undefined
+      ? []
+      : [`The delays before are in ${revertFile}. To end the experiment: ${revertCommand(revertFile, to)}`];
+  print(changesText([...serverLines(to, dryRun, targets), ...undo], dryRun, targets));
 }
 
 /** Prints the calls that restore the delays before, or makes them. */
@@ -198,24 +246,21 @@ async function restore(file: string, options: ApplyOptions, signal: AbortSignal)
   if (json === true) return printJson({ delays: "previous", ...serverJson(to, dryRun, targets) });
   if (dryRun && format !== undefined) return print(callsText(targets.changed, format));
   const byCompute = new Map(previous.map((one) => [one.compute, one]));
-  printChanges(
-    [...serverLines(to, dryRun, targets), ...changedSinceLines(targets, byCompute)],
-    dryRun,
-    targets,
-  );
-}
-
-function printChanges(lines: readonly string[], dryRun: boolean, { changed }: ServerTargets): void {
-  print(`${[...lines, ...(dryRun ? ["dry run: nothing was changed"] : [])].join("\n")}\n`);
-  if (dryRun && changed.length > 0) print(`\n${callsText(changed)}`);
-}
-
-function revertCommand(file: string, to: string): string {
-  return `standin whatif apply --revert ${shellQuote(file)} --to ${shellQuote(to)}`;
+  const lines = [...serverLines(to, dryRun, targets), ...changedSinceLines(targets, byCompute)];
+  print(changesText(lines, dryRun, targets));
 }
 
 function printJson(result: object): void {
   print(`${JSON.stringify(result, null, 2)}\n`);
+}
+
+function parsePlanOption(text: string): VendorPlan | ExperimentPlanFile {
+  const plan = VENDOR_PLANS.find((name) => name === text);
+  if (plan !== undefined) return plan;
+  if (text.endsWith(".json")) return { file: text };
+  throw new InvalidArgumentError(
+    `Allowed choices are ${VENDOR_PLANS.join(", ")}, or a file of whatif experiment that ends in .json.`,
+  );
 }
 
 function parseProjectOption(text: string): string {

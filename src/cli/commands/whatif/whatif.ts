@@ -5,6 +5,7 @@ import { backtestCommand } from "./backtest-command.ts";
 import { capacityCommand } from "./capacity-command.ts";
 import { compareCommand } from "./compare-command.ts";
 import { curveCommand } from "./curve-command.ts";
+import { experimentCommand } from "./experiment-command.ts";
 import { fleetCommand } from "./fleet-command.ts";
 import { importTraceCommand } from "./import-command.ts";
 import { mergeCommand } from "./merge-command.ts";
@@ -25,6 +26,7 @@ Examples:
     )
     .addCommand(curveCommand())
     .addCommand(applyCommand())
+    .addCommand(experimentCommand())
     .addCommand(compareCommand())
     .addCommand(backtestCommand())
     .addCommand(capacityCommand())

@@ -1,4 +1,5 @@
 import { delayText, money, plural, signed } from "../../../whatif/units/number-format.ts";
+import { shellQuote } from "../manifest.ts";
 import type { ServerTargets } from "./apply-delays.ts";
 import {
   CALL_FORMATS,
@@ -121,6 +122,16 @@ export function changedSinceLines(
           `${compute}  was changed to ${settingText(currentS)} after whatif apply had set ${settingText(set)}`,
         ];
   });
+}
+
+/** What was changed; in a dry run also the calls. */
+export function changesText(lines: readonly string[], dryRun: boolean, { changed }: ServerTargets): string {
+  const text = `${[...lines, ...(dryRun ? ["dry run: nothing was changed"] : [])].join("\n")}\n`;
+  return dryRun && changed.length > 0 ? `${text}\n${callsText(changed)}` : text;
+}
+
+export function revertCommand(file: string, to: string): string {
+  return `standin whatif apply --revert ${shellQuote(file)} --to ${shellQuote(to)}`;
 }
 
 function settingText(seconds: number | undefined): string {
