@@ -65,9 +65,11 @@ function certainLine(settable: readonly AccountDelay[]): string {
   }
   if (settable.every(({ net_saving_dollars_per_month: net }) => net.most <= 0))
     return "Certain: no other delay saves anything.";
-  const exact = settable.filter(({ is_exact }) => is_exact);
-  if (exact.length > 0 && exact.every(({ net_saving_dollars_per_month: net }) => net.most <= 0))
-    return "Certain: a longer delay saves nothing. Whether a shorter one does depends on gaps that operations do not show.";
+  // From the longest delay down: those that save nothing, whatever the requests were.
+  const firstLong = settable.findLastIndex(({ net_saving_dollars_per_month: net }) => net.most > 0) + 1;
+  const long = settable[firstLong];
+  if (long !== undefined)
+    return `Certain: ${delayPhrase(long.delay_s)}${long.delay_s === "never" ? "" : ", or a longer one,"} saves nothing. Whether a shorter one does depends on gaps that operations do not show.`;
   return "Nothing is certain: every delay may save or lose, depending on gaps that operations do not show.";
 }
 

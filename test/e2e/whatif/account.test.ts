@@ -271,6 +271,20 @@ async function expectJournalWithin(
   }
 }
 
+test("the report has the bounds as a band around the curve, and the awake hours of each compute", async () => {
+  const server = await startAccount(["shop", "blog"]);
+  const out = accountFileName();
+  await pull(server.ready.api_url, server.key, out);
+  const directory = join(testDirectory(), "report");
+  expect(await runStandin(["whatif", "curve", out, "--out", directory])).toMatchObject({ code: 0 });
+  const html = readFileSync(join(directory, "report.html"), "utf8");
+  expect(html).toContain("Cost by delay, with its bounds");
+  expect(html).toMatch(/<title>5 min: \$\S+ to \$\S+, estimate \$/);
+  // The account is used from Monday 00:00 on.
+  expect(html).toMatch(/<title>shop, Monday 00:00: active \d+ % of the time/);
+  expect(html).toContain("<title>blog, Monday 02:00: active ");
+});
+
 test("an account without any time after a start is an error, not figures that are no numbers", async () => {
   const server = await startServer(testDirectory(), [
     "--clock",

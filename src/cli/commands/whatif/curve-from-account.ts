@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { accountCurve } from "../../../whatif/periods/account-curve.ts";
 import { accountCurvePage } from "../../../whatif/periods/account-curve-page.ts";
+import { awakeHours } from "../../../whatif/periods/awake-hours.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { openAccount } from "../../whatif/account-input.ts";
 import type { AccountAnswer } from "../../whatif/question-command.ts";
@@ -39,7 +40,10 @@ export async function answerCurveFromAccount(
   return {
     summary,
     page: accountCurvePage(summary),
-    charts: async () => [],
+    charts: async () => {
+      const { accountCharts } = await import("../../../whatif/periods/account-charts.ts");
+      return accountCharts(summary, awakeHours(fleet));
+    },
     resolvedFlags: {},
     question: summary.question,
   };

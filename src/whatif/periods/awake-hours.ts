@@ -1,0 +1,60 @@
+import { utcDateOf } from "../../kernel/calendar.ts";
+import { type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
+import type { AccountFleet } from "./account-fleet.ts";
+import { activeAt } from "./active-periods.ts";
+
+export const HOURS_OF_WEEK = 168;
+
+const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+export type ComputeWeek = {
+  /** Its project, and its id if the project has several. */
+  readonly name: string;
+  readonly activeMs: DurationMs;
+  /** By hour of the week, from Monday 00:00 UTC on: the share of those hours in which it was active, from 0 to 1. */
+  readonly shares: readonly number[];
+};
+
+/** When each compute was active, by the hour of the week. Computes without a start are left out. */
+export function awakeHours({ computes, startAt, endAt }: AccountFleet): readonly ComputeWeek[] {
+  const lengths = hoursBetween([[startAt, endAt]]);
+  const perProject = new Map<string, number>();
+  for (const { project } of computes) perProject.set(project, (perProject.get(project) ?? 0) + 1);
+  return computes.flatMap(({ id, project, projectName, periods, endAt: ownEnd }) => {
+    if (periods.length === 0) return [];
+    const active = hoursBetween(
+      periods.map((period) => [activeAt(period), period.suspendedAt ?? ownEnd] as const),
+    );
+    const isAlone = perProject.get(project) === 1 && projectName !== "";
+    return [
+      {
+        name: isAlone ? projectName : id,
+        activeMs: active.reduce((sum, ms) => sum + ms, 0),
+        shares: active.map((ms, hour) => Math.min(1, ms / Math.max(1, lengths[hour] ?? 0))),
+      },
+    ];
+  });
+}
+
+/** Time of these intervals in each hour of the week. */
+function hoursBetween(intervals: readonly (readonly [from: SimTime, to: SimTime])[]): number[] {
+  const sums = new Array<number>(HOURS_OF_WEEK).fill(0);
+  for (const [from, to] of intervals)
+    for (let at = from; at < to; ) {
+      const next = Math.min(to, (Math.floor(at / HOUR) + 1) * HOUR);
+      const hour = hourOfWeek(at);
+      sums[hour] = (sums[hour] ?? 0) + next - at;
+      at = next;
+    }
+  return sums;
+}
+
+function hourOfWeek(at: SimTime): number {
+  const date = utcDateOf(at);
+  return (date.weekday - 1) * 24 + date.hour;
+}
+
+/** Such as `Tuesday 09:00`. */
+export function hoursText(hour: number): string {
+  return `${DAYS[Math.floor(hour / 24)]} ${String(hour % 24).padStart(2, "0")}:00`;
+}
