@@ -216,7 +216,7 @@ function countPeriods({ computes }: AccountFleet): number {
   );
 }
 
-export const MODEL_ASSUMPTION =
+const MODEL_ASSUMPTION =
   "a model, not a measurement. It assumes that the number of gaps falls exponentially with their length, below the delay in force as just above it.";
 
 const ACCOUNT_LIMITS: ReportLimits = {

@@ -18,7 +18,7 @@ export type ExperimentBudget = {
 
 export type ExperimentPrices = { readonly pricePerCuHour: number; readonly coldStartS: number };
 
-export type PlannedCompute = {
+type PlannedCompute = {
   readonly compute: string;
   readonly project: string;
   /** In force now. */
