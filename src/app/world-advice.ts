@@ -1,11 +1,14 @@
 import type { AskAdvice } from "../control-api/http/whatif-fields.ts";
 import { newestPriceList, type PricedPlan, priceListOf } from "../platform/catalog/price-lists.ts";
+import { storedAt } from "../platform/rules/usage/stored-data.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { effectiveProfile, questionFrom } from "../whatif/input/question.ts";
 import { parseSlo, SLO_RULE, sloSource } from "../whatif/input/slo.ts";
 import { limitsFor } from "../whatif/page/page-layout.ts";
 import { adviceText } from "../whatif/questions/advice/advice-page.ts";
 import { adviceSteps } from "../whatif/questions/advice/advise-traffic.ts";
+import type { OtherUsage } from "../whatif/units/bill.ts";
+import type { WorldHandle } from "../worlds/world-handle.ts";
 import { checkIsUsed, finished, parseField, readWorldQuestion } from "./world-question.ts";
 
 const DEFAULT_PLAN: PricedPlan = "scale";
@@ -23,7 +26,7 @@ export const answerAdvice: AskAdvice = async (world, input) => {
   const terms = {
     plan,
     priceList: prices === undefined ? newestPriceList() : priceListOf(prices),
-    usage: {},
+    usage: await storedIn(world),
     budgetDollars: budget,
     slo,
     defaultDelayS: effectiveProfile(flags.profile, setting).profile.suspendTimeout.defaultS,
@@ -31,3 +34,13 @@ export const answerAdvice: AskAdvice = async (world, input) => {
   const { advice, limits } = await finished(adviceSteps(traffic, question, terms, randomFrom), 1);
   return { ...advice, text: adviceText(advice), limits: limitsFor(limits, false), input: { notes } };
 };
+
+const GB = 1e9;
+
+/** What the branches of a world store now; unknown if no Postgres has reported it. */
+async function storedIn(handle: WorldHandle): Promise<OtherUsage> {
+  return handle.transact(({ world, now }) => {
+    const { root, child, history, logical } = storedAt(world, world.branches.values(), now);
+    return logical === 0 ? {} : { storageGb: (root + child) / GB, historyGb: history / GB };
+  });
+}

@@ -5,12 +5,13 @@ import { NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import type { Simulation } from "../simulation/simulation.ts";
 
 /** Settings that every world of this release has, and that worlds of earlier releases lack. */
-const NEW_RULES = ["hourlyUsage", "loadAverage"] as const;
+const NEW_RULES = ["hourlyUsage", "loadAverage", "storageUse"] as const;
 
 /**
  * The rules of this release apply to a world of an earlier one from the first event on that this release
  * adds. Only reading such a world does not change its history. Computes that are active then are recorded by
- * the hour from that instant on, and follow their load average from their next start on.
+ * the hour from that instant on, and follow their load average from their next start on. What branches store is
+ * recorded from that instant on.
  */
 export function enableNewRules(simulation: Simulation, at: SimTime): readonly RecordedEvent[] {
   const { seq, settings: current } = simulation.world;

@@ -8,7 +8,13 @@ test("a new world records its settings, tracks usage by the hour, scales by load
     .then([
       {
         type: "WorldCreated",
-        world: { ...SETTINGS, hourlyUsage: true, loadAverage: true, regionalIds: true },
+        world: {
+          ...SETTINGS,
+          hourlyUsage: true,
+          loadAverage: true,
+          storageUse: true,
+          regionalIds: true,
+        },
       },
     ]);
 });

@@ -2,8 +2,9 @@ import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
 import { monthStart, nextMonthStart } from "../../kernel/calendar.ts";
 import { uuidOf } from "../../kernel/ids.ts";
-import type { SimTime } from "../../kernel/time.ts";
-import { addTotals, ZERO_USAGE } from "../../platform/model/usage-totals.ts";
+import { HOUR, type SimTime } from "../../kernel/time.ts";
+import { NO_STORAGE, storedBytes } from "../../platform/model/storage-use.ts";
+import { addTotals, type UsageTotals, ZERO_USAGE } from "../../platform/model/usage-totals.ts";
 import type { Timeframe } from "../../platform/rules/usage/consumption.ts";
 import { OPTIONAL_METRICS, PROJECT_METRICS } from "./consumption-metrics.ts";
 
@@ -49,25 +50,47 @@ export function sumByStart(byProject: readonly (readonly Timeframe[])[]): Timefr
   return [...sums.values()].sort((a, b) => a.start - b.start);
 }
 
-export function renderV1Frame(frame: Timeframe, optionalMetrics: readonly string[]) {
+export function renderV1Frame(frame: Timeframe, optionalMetrics: readonly string[], now: SimTime) {
+  const { storage = NO_STORAGE } = frame.use.data ?? {};
+  const elapsedMs = Math.max(1, Math.min(frame.end, now) - frame.start);
+  // A: the sizes of a timeframe are averages.
+  const values: Readonly<Record<(typeof OPTIONAL_METRICS)[number], number>> = {
+    data_storage_bytes_hour: storedByteHours(frame.use),
+    logical_size_bytes: Math.round(storage.logical / elapsedMs),
+    logical_size_bytes_hour: byteHours(storage.logical),
+  };
   return {
     timeframe_start: timestamp(frame.start),
     timeframe_end: timestamp(frame.end),
     active_time_seconds: frame.activeSeconds,
     compute_time_seconds: frame.computeSeconds,
     written_data_bytes: frame.use.data?.writtenBytes ?? 0,
-    synthetic_storage_size_bytes: 0,
+    synthetic_storage_size_bytes: Math.round(storedBytes(storage) / elapsedMs),
     ...Object.fromEntries(
-      OPTIONAL_METRICS.filter((name) => optionalMetrics.includes(name)).map((name) => [name, 0]),
+      OPTIONAL_METRICS.filter((name) => optionalMetrics.includes(name)).map((name) => [name, values[name]]),
     ),
   };
 }
 
+/** What was stored in a period, in bytes × hours. */
+export function storedByteHours({ data }: UsageTotals): number {
+  return byteHours(storedBytes(data?.storage ?? NO_STORAGE));
+}
+
+function byteHours(byteMs: number): number {
+  return Math.round(byteMs / HOUR);
+}
+
 /** Metrics in the order of the document, each once. A: all traffic uses the public network. */
 export function renderFrame({ start, end, use, computeSeconds }: Timeframe, metrics: readonly string[]) {
+  const { storage = NO_STORAGE } = use.data ?? {};
   const values: Readonly<Record<string, number | undefined>> = {
     compute_unit_seconds: computeSeconds,
     public_network_transfer_bytes: use.data?.transferredBytes,
+    // S: byte-hours, despite their names.
+    root_branch_bytes_month: byteHours(storage.root),
+    child_branch_bytes_month: byteHours(storage.child),
+    instant_restore_bytes_month: byteHours(storage.history),
   };
   return {
     timeframe_start: timestamp(start),

@@ -4,6 +4,7 @@ import { monthStart, nextMonthStart } from "../../kernel/calendar.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { type Account, planOf } from "../../platform/model/account.ts";
 import type { Project } from "../../platform/model/project.ts";
+import { storedBytes } from "../../platform/model/storage-use.ts";
 import { effectiveLimits } from "../../platform/rules/account/account-limits.ts";
 import { defaultSizeRange } from "../../platform/rules/compute/build-compute.ts";
 import { proxyHost } from "../../platform/rules/compute/host-name.ts";
@@ -12,9 +13,11 @@ import { effectiveSettings } from "../../platform/rules/project/project-settings
 import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
 import { usageAt } from "../../platform/rules/usage/meter.ts";
 import { hasQuota } from "../../platform/rules/usage/quota.ts";
+import { storedAt } from "../../platform/rules/usage/stored-data.ts";
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
 import { subscriptionTypeOf } from "./render-account.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
+import { storedByteHours } from "./render-consumption.ts";
 import { lastActive } from "./render-endpoint.ts";
 
 const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
@@ -27,10 +30,11 @@ export function renderProject(world: World, project: Project, now: SimTime) {
     project.id,
     world.computes.by("project", project.id).values(),
     now,
+    world.branches.by("project", project.id).values(),
   );
   return {
     ...projectFields(world, project, now),
-    data_storage_bytes_hour: 0,
+    data_storage_bytes_hour: storedByteHours(monthUsage),
     data_transfer_bytes: monthUsage.data?.transferredBytes ?? 0,
     written_data_bytes: monthUsage.data?.writtenBytes ?? 0,
     // S: of the billing period, except the deprecated `cpu_used_sec`: CU × active seconds since the creation.
@@ -101,7 +105,9 @@ function projectFields(world: World, project: Project, now: SimTime) {
     creation_source: CREATION_SOURCE,
     created_at: timestamp(project.createdAt),
     updated_at: timestamp(project.updatedAt),
-    synthetic_storage_size: 0,
+    synthetic_storage_size: storedBytes(
+      storedAt(world, world.branches.by("project", project.id).values(), now),
+    ),
     // S: "when project update begins". A: during maintenance, when it began.
     maintenance_scheduled_for: optionalTimestamp(maintenanceSince(world, project.id, now)),
     compute_last_active_at: optionalTimestamp(lastActiveAt),

@@ -1,6 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Account } from "../../platform/model/account.ts";
+import type { Branch } from "../../platform/model/branch.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import type { Project } from "../../platform/model/project.ts";
 import { canRead, type Principal } from "../../platform/rules/account/access.ts";
@@ -24,8 +25,8 @@ import { type ApiRoute, route } from "../http/route.ts";
 import { subscriptionTypeOf } from "../render/render-account.ts";
 import { billingPeriods, renderFrame, renderV1Frame, sumByStart } from "../render/render-consumption.ts";
 
-// S, unless a comment says otherwise. Compute usage is metered to the millisecond. There is no data and no
-// network, so their metrics are 0.
+// S, unless a comment says otherwise. Compute usage is metered to the millisecond, storage from what Postgres
+// reports. There are no private networks, and snapshots are not charged, so their metrics are 0.
 
 /** None of these calls starts a compute. Ids that name nothing in this account are ignored (A). */
 export function consumptionRoutes(): readonly ApiRoute[] {
@@ -56,9 +57,9 @@ const getConsumptionHistoryPerProject = (planChanges: PlanChangeCache) =>
           periods: billingPeriods(
             subscriptionTypeOf(world, account),
             project.id,
-            timeframesOf(world, project, projectComputes(world, project.id), window, now),
+            timeframesOf(world, project, ofProject(world, project.id), window, now),
             now,
-            (frame) => renderV1Frame(frame, optionalMetrics),
+            (frame) => renderV1Frame(frame, optionalMetrics, now),
           ),
         })),
         ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("consumption", [last.number]) } }),
@@ -75,7 +76,7 @@ const getConsumptionHistoryPerAccount = (planChanges: PlanChangeCache) =>
       const { world, now } = transaction;
       const window = consumptionWindow(transaction, account, query, planChanges);
       const byProject = allVisible(world, principal, account).map((project) =>
-        timeframesOf(world, project, projectComputes(world, project.id), window, now),
+        timeframesOf(world, project, ofProject(world, project.id), window, now),
       );
       const optionalMetrics = requestedMetrics(query);
       return {
@@ -84,7 +85,7 @@ const getConsumptionHistoryPerAccount = (planChanges: PlanChangeCache) =>
           account.id,
           sumByStart(byProject),
           now,
-          (frame) => renderV1Frame(frame, optionalMetrics),
+          (frame) => renderV1Frame(frame, optionalMetrics, now),
         ),
       };
     },
@@ -105,7 +106,7 @@ const getConsumptionHistoryPerProjectV2 = (planChanges: PlanChangeCache) =>
       const last = page.at(-1);
       return {
         projects: page.map((project) => {
-          const frames = timeframesOf(world, project, projectComputes(world, project.id), window, now);
+          const frames = timeframesOf(world, project, ofProject(world, project.id), window, now);
           return {
             project_id: project.id,
             periods: billingPeriods(subscriptionTypeOf(world, account), project.id, frames, now, (frame) =>
@@ -141,7 +142,7 @@ const getConsumptionHistoryPerBranchV2 = (planChanges: PlanChangeCache) =>
       const last = page.at(-1);
       return {
         branches: page.map((branch) => {
-          const frames = timeframesOf(world, branch, computesOnBranch(world, branch.id), window, now);
+          const frames = timeframesOf(world, branch, ofBranch(world, branch), window, now);
           const periods = billingPeriods(
             subscriptionTypeOf(world, account),
             branch.projectId,
@@ -198,15 +199,25 @@ function compareIds(one: readonly [string, string], other: readonly [string, str
   return one[index] < other[index] ? -1 : one[index] > other[index] ? 1 : 0;
 }
 
-function projectComputes(world: World, projectId: string): Iterable<Compute> {
-  return world.computes.by("project", projectId).values();
+/** Whose usage is included. */
+type Consumers = { readonly computes: Iterable<Compute>; readonly branches: Iterable<Branch> };
+
+function ofProject(world: World, projectId: string): Consumers {
+  return {
+    computes: world.computes.by("project", projectId).values(),
+    branches: world.branches.by("project", projectId).values(),
+  };
+}
+
+function ofBranch(world: World, branch: Branch): Consumers {
+  return { computes: computesOnBranch(world, branch.id), branches: [branch] };
 }
 
 /** A: timeframes begin at the creation of the project or branch. */
 function timeframesOf(
   world: World,
   resource: { readonly id: string; readonly createdAt: SimTime },
-  computes: Iterable<Compute>,
+  { computes, branches }: Consumers,
   { from, to, granularity }: ConsumptionWindow,
   now: SimTime,
 ): Timeframe[] {
@@ -216,6 +227,7 @@ function timeframesOf(
     computes,
     { from: Math.max(from, resource.createdAt), to, granularity },
     now,
+    branches,
   );
 }
 

@@ -1,3 +1,5 @@
+import { addStorage, type StorageUse, storageSince } from "./storage-use.ts";
+
 /** What the Postgres of computes has done with data, in bytes. */
 export type DataTraffic = {
   /** Log that was written. */
@@ -6,31 +8,46 @@ export type DataTraffic = {
   readonly transferredBytes: number;
 };
 
-/** Totals of which some have no traffic. */
-type WithTraffic = { readonly data?: DataTraffic };
+export const NO_TRAFFIC: DataTraffic = { writtenBytes: 0, transferredBytes: 0 };
 
-/** The sum, as a property; absent if there is no traffic. */
-export function sumOfTraffic(one: WithTraffic, other: WithTraffic): WithTraffic {
+/** The same, and what was stored meanwhile. */
+export type DataUse = DataTraffic & {
+  /** Absent: nothing was, or it was not recorded. */
+  readonly storage?: StorageUse;
+};
+
+/** Totals of which some have no data. */
+type WithData = { readonly data?: DataUse };
+
+/** The sum, as a property; absent if there is no data. */
+export function sumOfData(one: WithData, other: WithData): WithData {
   if (one.data === undefined) return propertyOf(other.data);
   if (other.data === undefined) return propertyOf(one.data);
   return {
     data: {
       writtenBytes: one.data.writtenBytes + other.data.writtenBytes,
       transferredBytes: one.data.transferredBytes + other.data.transferredBytes,
+      ...storageProperty(addStorage(one.data.storage, other.data.storage)),
     },
   };
 }
 
 /** What `total` has in addition to `before`, as a property; absent if there is none. */
-export function trafficSince(total: WithTraffic, before: WithTraffic): WithTraffic {
+export function dataSince(total: WithData, before: WithData): WithData {
   if (total.data === undefined || before.data === undefined) return propertyOf(total.data);
-  const data = {
+  const data: DataUse = {
     writtenBytes: total.data.writtenBytes - before.data.writtenBytes,
     transferredBytes: total.data.transferredBytes - before.data.transferredBytes,
+    ...storageProperty(storageSince(total.data.storage, before.data.storage)),
   };
-  return data.writtenBytes === 0 && data.transferredBytes === 0 ? {} : { data };
+  const isNone = data.writtenBytes === 0 && data.transferredBytes === 0 && data.storage === undefined;
+  return isNone ? {} : { data };
 }
 
-function propertyOf(data: DataTraffic | undefined): WithTraffic {
+function propertyOf(data: DataUse | undefined): WithData {
   return data === undefined ? {} : { data };
+}
+
+function storageProperty(storage: StorageUse | undefined): { readonly storage?: StorageUse } {
+  return storage === undefined ? {} : { storage };
 }

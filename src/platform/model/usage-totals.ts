@@ -1,5 +1,5 @@
 import type { DurationMs } from "../../kernel/time.ts";
-import { type DataTraffic, sumOfTraffic } from "./data-traffic.ts";
+import { type DataUse, sumOfData } from "./data-traffic.ts";
 
 export type UsageTotals = {
   /** The sum of the times in which computes were active. */
@@ -7,7 +7,7 @@ export type UsageTotals = {
   /** The sum of compute units × active time; `cpu_used_sec` is a thousandth of it. */
   readonly cuMs: number;
   /** Absent: there is none. */
-  readonly data?: DataTraffic;
+  readonly data?: DataUse;
 };
 
 export const ZERO_USAGE: UsageTotals = { activeMs: 0, cuMs: 0 };
@@ -27,6 +27,6 @@ export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
   return {
     activeMs: one.activeMs + other.activeMs,
     cuMs: one.cuMs + other.cuMs,
-    ...sumOfTraffic(one, other),
+    ...sumOfData(one, other),
   };
 }

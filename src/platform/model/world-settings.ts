@@ -34,6 +34,8 @@ export type WorldSettings = {
    * enables it; see `load-readings.ts` for their rule.
    */
   readonly loadAverage?: true;
+  /** What branches store is recorded over time. Absent in worlds of releases up to 0.4 until an event enables it. */
+  readonly storageUse?: true;
   /**
    * Ids of branches and computes end in characters that begin with those of their region. Absent in worlds of
    * releases up to 0.4, whose ids end in digits for as long as they exist.
@@ -62,7 +64,7 @@ export const DEFAULT_DURATIONS: DurationKind = "constant";
 export type SettingsChanges = Partial<
   Pick<
     WorldSettings,
-    "operations" | "locks" | "durations" | "answers" | "seed" | "hourlyUsage" | "loadAverage"
+    "operations" | "locks" | "durations" | "answers" | "seed" | "hourlyUsage" | "loadAverage" | "storageUse"
   >
 > & {
   readonly startDelay?: DurationDistribution | null;

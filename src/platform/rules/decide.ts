@@ -35,7 +35,12 @@ import { transferDeciders } from "./project/transfer.ts";
 import { vpcEndpointDeciders } from "./project/vpc-endpoint.ts";
 import { decideQuota } from "./usage/quota.ts";
 
-const RULES_OF_NEW_WORLDS = { hourlyUsage: true, loadAverage: true, regionalIds: true } as const;
+const RULES_OF_NEW_WORLDS = {
+  hourlyUsage: true,
+  loadAverage: true,
+  storageUse: true,
+  regionalIds: true,
+} as const;
 
 const worldDeciders = {
   CreateWorld: (_world, { settings }, { now: at }) =>

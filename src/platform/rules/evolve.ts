@@ -18,13 +18,16 @@ import {
   recordEvolvers,
   revokeProjectKeys,
 } from "./settings/evolve-settings-record.ts";
+import { beginStorage } from "./usage/meter-storage.ts";
 
 const worldEvolvers = {
   WorldCreated(world, event) {
     world.settings = event.world;
   },
-  WorldConfigured(world, { changes }) {
+  WorldConfigured(world, { at, changes }) {
     world.settings = applySettingsChanges(world.settings, changes);
+    if (changes.storageUse !== true) return;
+    for (const branch of world.branches.values()) beginStorage(world, branch, at);
   },
   WorldReset: resetWorld,
 } satisfies Evolvers<WorldEvent>;

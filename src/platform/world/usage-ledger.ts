@@ -1,4 +1,4 @@
-import type { DataTraffic } from "../model/data-traffic.ts";
+import type { DataUse } from "../model/data-traffic.ts";
 import type { HourlyUsage, UsageTotals } from "../model/usage-totals.ts";
 
 /** A row in a ledger: its hour and the two totals. */
@@ -16,7 +16,7 @@ export class Ledger {
   #shared = 0;
   #newest = Number.NEGATIVE_INFINITY;
   /** By hour. Most rows have none. */
-  readonly #traffic = new Map<number, DataTraffic>();
+  readonly #traffic = new Map<number, DataUse>();
 
   constructor(of: string) {
     this.of = of;
@@ -89,14 +89,14 @@ export class Ledger {
   }
 }
 
-const NO_TRAFFIC: ReadonlyMap<number, DataTraffic> = new Map();
+const NO_TRAFFIC: ReadonlyMap<number, DataUse> = new Map();
 
 export type LedgerCopy = {
   readonly of: string;
   readonly numbers: readonly number[];
   readonly first: number;
   readonly end: number;
-  readonly traffic: ReadonlyMap<number, DataTraffic>;
+  readonly traffic: ReadonlyMap<number, DataUse>;
 };
 
 /** The rows at the time of the copy, built when they are read. */
@@ -122,7 +122,7 @@ function rowsBetween(
   numbers: readonly number[],
   first: number,
   end: number,
-  traffic: ReadonlyMap<number, DataTraffic>,
+  traffic: ReadonlyMap<number, DataUse>,
 ): HourlyUsage[] {
   const rows: HourlyUsage[] = [];
   for (let position = first; position < end; position += NUMBERS_PER_ROW)
@@ -134,7 +134,7 @@ function rowAt(
   of: string,
   numbers: readonly number[],
   position: number,
-  traffic: ReadonlyMap<number, DataTraffic>,
+  traffic: ReadonlyMap<number, DataUse>,
 ): HourlyUsage {
   const [hour, activeMs, cuMs] = [numbers[position], numbers[position + 1], numbers[position + 2]] as [
     number,

@@ -7,7 +7,7 @@ import type { Branch } from "../../platform/model/branch.ts";
 import type { BranchData } from "../../platform/model/branch-data.ts";
 import type { BranchSnapshot } from "../../platform/model/branch-snapshot.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import type { DataTraffic } from "../../platform/model/data-traffic.ts";
+import type { DataUse } from "../../platform/model/data-traffic.ts";
 import type { Fault } from "../../platform/model/fault.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import type { Project } from "../../platform/model/project.ts";
@@ -300,7 +300,7 @@ export const usage = sqliteTable("usage", {
   cuMs: real().notNull(),
   /** The current hour. */
   hour: text({ mode: "json" }).$type<NonNullable<Usage["hour"]>>(),
-  data: text({ mode: "json" }).$type<DataTraffic>(),
+  data: text({ mode: "json" }).$type<DataUse>(),
   checksum: checksum(),
 });
 
@@ -310,7 +310,7 @@ export const hourlyUsage = sqliteTable("hourly_usage", {
   hour: integer().notNull(),
   activeMs: integer().notNull(),
   cuMs: real().notNull(),
-  data: text({ mode: "json" }).$type<DataTraffic>(),
+  data: text({ mode: "json" }).$type<DataUse>(),
   checksum: checksum(),
 });
 

@@ -158,6 +158,22 @@ test("an advice is that of standin advise: the whole bill, what to change, and w
   });
 });
 
+test("an advice bills the storage of its world, once Postgres has reported it", async () => {
+  const { double, mine } = await used();
+  const bill = async () => (await double.sim("POST", "/whatif/advice", {})).body.bill;
+  expect((await bill()).unknown).toEqual(["storage", "history", "extra branches", "transfer"]);
+  const span = { endpoint_id: mine.endpointId };
+  await double.sim("POST", "/activity", { ...span, duration_ms: 0 });
+  await double.advance("1m");
+  await double.sim("POST", "/spans", { ...span, kind: "begin" });
+  const data = { written_bytes: 5e9, transferred_bytes: 0, logical_size_bytes: 40e9 };
+  expect((await double.sim("POST", "/spans", { ...span, kind: "end", data })).status).toBe(200);
+  const { lines, unknown } = await bill();
+  expect(unknown).toEqual(["extra branches", "transfer"]);
+  expect(lines).toContainEqual({ line: "storage", dollars_per_month: 14 });
+  expect(lines).toContainEqual({ line: "history", dollars_per_month: 1 });
+});
+
 test.each([
   [{ slo: "fast" }, 'slo: must be a limit on a percentile of the wait, such as "p99 wait < 2s"'],
   [{ slo: "p99 wait < 2s for batch" }, 'slo: no request names a source, so none is for "batch"'],

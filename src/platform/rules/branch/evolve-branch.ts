@@ -7,6 +7,7 @@ import type { World } from "../../world/world.ts";
 import { addBranchData, replaceBranchData } from "../branch-data/evolve-branch-data.ts";
 import { deleteBranchRecords } from "../settings/evolve-settings-record.ts";
 import { deleteUsage } from "../usage/meter.ts";
+import { beginStorage, meterStorage } from "../usage/meter-storage.ts";
 import { expirationFrom } from "./branch-expiration.ts";
 import { withContent } from "./content-history.ts";
 import { advanceRoleNumber } from "./role.ts";
@@ -19,6 +20,7 @@ export const branchEvolvers = {
     world.branches.set(branch);
     if (dataFrom !== undefined)
       addBranchData(world, branch.id, dataFrom, branch.initSource === "schema-only");
+    beginStorage(world, branch, branch.createdAt);
   },
   BranchBecameReady(world, event) {
     const { at } = event;
@@ -43,11 +45,13 @@ export const branchEvolvers = {
     world.branches.set({ ...branch, default: true, updatedAt: at });
   },
   BranchMoved(world, event) {
+    meterStorage(world, event.branchId, event.at);
     world.branches.set({ ...branchOf(world, event), parentId: event.parentId, updatedAt: event.at });
   },
   BranchRestored(world, event) {
     const { at, content, parentId, parentTimestamp } = event;
     const { dataFrom = { id: parentId, at: parentTimestamp } } = event;
+    meterStorage(world, event.branchId, at);
     const branch = branchOf(world, event);
     replaceBranchData(world, branch, dataFrom, at);
     const { parentLsn: _, ...rest } = withContent(world, branch, content, at);
@@ -64,6 +68,7 @@ export const branchEvolvers = {
   },
   BranchDeleted(world, event) {
     const { at, recoverableUntil } = event;
+    meterStorage(world, event.branchId, at);
     world.branches.set({
       ...branchOf(world, event),
       deletedAt: at,
@@ -72,7 +77,9 @@ export const branchEvolvers = {
   },
   BranchRecovered(world, event) {
     const { deletedAt: _, recoverableUntil: __, ...rest } = withoutExpiration(branchOf(world, event));
-    world.branches.set({ ...rest, updatedAt: event.at });
+    const branch = { ...rest, updatedAt: event.at };
+    world.branches.set(branch);
+    beginStorage(world, branch, event.at);
   },
   BranchRemoved(world, event) {
     const { id } = branchOf(world, event);

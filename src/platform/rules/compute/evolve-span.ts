@@ -4,6 +4,7 @@ import type { SpanEvent } from "../../model/span.ts";
 import type { Evolvers } from "../../world/handlers.ts";
 import { profileOfWorld, type World } from "../../world/world.ts";
 import { meterTraffic } from "../usage/meter.ts";
+import { beginStorage } from "../usage/meter-storage.ts";
 import { endSpanLoad } from "./autoscaling/autoscaling.ts";
 
 export const spanEvolvers = {
@@ -29,12 +30,10 @@ export const spanEvolvers = {
     if (data === undefined) return;
     meterTraffic(world, compute, data, at);
     const branch = world.branches.get(compute.branchId);
+    if (branch === undefined) return;
+    beginStorage(world, branch, at);
     const { logicalSizeBytes } = data;
-    if (
-      branch !== undefined &&
-      logicalSizeBytes !== undefined &&
-      branch.logicalSizeBytes !== logicalSizeBytes
-    )
+    if (logicalSizeBytes !== undefined && branch.logicalSizeBytes !== logicalSizeBytes)
       world.branches.set({ ...branch, logicalSizeBytes });
   },
 } satisfies Evolvers<SpanEvent>;

@@ -4,6 +4,7 @@ import type { World } from "../../world/world.ts";
 import { snapshotsOf } from "../branch/decide-snapshot.ts";
 import { deleteProjectRecords } from "../settings/evolve-settings-record.ts";
 import { deleteUsage } from "../usage/meter.ts";
+import { beginProjectStorage, meterProjectStorage } from "../usage/meter-storage.ts";
 
 export const projectEvolvers = {
   ProjectCreated(world, { project }) {
@@ -11,6 +12,8 @@ export const projectEvolvers = {
     world.projects.set(project);
   },
   ProjectUpdated(world, event) {
+    if (event.changes.historyRetentionSeconds !== undefined)
+      meterProjectStorage(world, event.projectId, event.at);
     world.projects.set({ ...projectOf(world, event), ...event.changes, updatedAt: event.at });
   },
   ProjectTransferred(world, event) {
@@ -18,6 +21,7 @@ export const projectEvolvers = {
   },
   ProjectDeleted(world, event) {
     const { recoverableUntil } = event;
+    meterProjectStorage(world, event.projectId, event.at);
     world.projects.set({
       ...projectOf(world, event),
       deletedAt: event.at,
@@ -27,6 +31,7 @@ export const projectEvolvers = {
   ProjectRecovered(world, event) {
     const { deletedAt: _, recoverableUntil: __, ...rest } = projectOf(world, event);
     world.projects.set({ ...rest, updatedAt: event.at });
+    beginProjectStorage(world, event.projectId, event.at);
   },
   ProjectRemoved(world, event) {
     const { id } = projectOf(world, event);

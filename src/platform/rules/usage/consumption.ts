@@ -1,9 +1,11 @@
 import { dayStart, monthStart, utcDateOf, utcInstant } from "../../../kernel/calendar.ts";
 import { DAY, HOUR, SECOND, type SimTime } from "../../../kernel/time.ts";
 import { type Refusal, refuse } from "../../catalog/refusal-codes.ts";
+import type { Branch } from "../../model/branch.ts";
 import type { Compute } from "../../model/compute.ts";
 import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
+import { unbookedStorage } from "./stored-data.ts";
 import { type MeteredInterval, USAGE_PERIODS, usageInPeriod } from "./usage-periods.ts";
 
 export type ConsumptionWindow = {
@@ -26,6 +28,7 @@ export type Timeframe = {
  * The usage of a branch or project per timeframe: from the one that contains `from` to the one that contains
  * `to`, exclusive, as far as they have begun by `now`. A second is reported in the timeframe in which it is
  * completed, and counting restarts each month. So hours add up to days, and days to the month, to the second.
+ * What `branches` have stored is included.
  */
 export function consumptionOf(
   world: World,
@@ -33,9 +36,10 @@ export function consumptionOf(
   computes: Iterable<Compute>,
   { from, to, granularity }: ConsumptionWindow,
   now: SimTime,
+  branches: Iterable<Branch> = [],
 ): Timeframe[] {
   const period = USAGE_PERIODS[granularity];
-  const unmetered = unmeteredIntervals(computes, now);
+  const unmetered = [...unmeteredIntervals(computes, now), ...unbookedStorage(world, branches, now)];
   const first = period.startOf(from);
   let sum = ZERO_USAGE;
   for (let start = monthStart(first); start < first; ) {
@@ -99,8 +103,10 @@ export function usageThisMonth(
   id: string,
   computes: Iterable<Compute>,
   now: SimTime,
+  branches: Iterable<Branch> = [],
 ): UsageTotals {
-  return usageInPeriod(world, id, USAGE_PERIODS.monthly, monthStart(now), unmeteredIntervals(computes, now));
+  const unmetered = [...unmeteredIntervals(computes, now), ...unbookedStorage(world, branches, now)];
+  return usageInPeriod(world, id, USAGE_PERIODS.monthly, monthStart(now), unmetered);
 }
 
 function unmeteredIntervals(computes: Iterable<Compute>, now: SimTime): MeteredInterval[] {

@@ -1,14 +1,17 @@
 import { HOUR, type SimTime } from "../../../kernel/time.ts";
 import type { ActivePhase, Compute } from "../../model/compute.ts";
-import { type DataTraffic, sumOfTraffic } from "../../model/data-traffic.ts";
+import { type DataTraffic, sumOfData } from "../../model/data-traffic.ts";
 import type { Usage } from "../../model/usage.ts";
 import { type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
+import { meterStorage } from "./meter-storage.ts";
 import { addInterval } from "./usage-periods.ts";
 
 /** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
 export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
   if (phase.state !== "active") return;
+  // First, because booking discards old hours, from which the kept log is calculated.
+  if (world.usage.get(branchId)?.data?.storage !== undefined) meterStorage(world, branchId, at);
   addUsage(world, branchId, phase, at);
   addUsage(world, projectId, phase, at);
 }
@@ -30,20 +33,21 @@ function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, 
   else world.usage.set(hour === undefined ? { id, activeMs, cuMs } : { id, activeMs, cuMs, hour });
 }
 
-/** Books the traffic of a compute, in the period of `at`. */
+/** Books the traffic of a compute, in the period of `at`, and what its branch has stored until then. */
 export function meterTraffic(
   world: World,
   { branchId, projectId }: Compute,
   data: DataTraffic,
   at: SimTime,
 ): void {
+  meterStorage(world, branchId, at);
   for (const id of [branchId, projectId]) {
     const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
     const hour =
       world.settings.hourlyUsage === true
         ? { hour: addInterval(world, usage, { from: at, to: at, sizeCu: 0 }) }
         : {};
-    world.usage.set({ ...usage, ...hour, ...sumOfTraffic(usage, { data }) });
+    world.usage.set({ ...usage, ...hour, ...sumOfData(usage, { data }) });
   }
 }
 
@@ -65,7 +69,7 @@ export function usageAt(
     activeMs += now - phase.meteredAt;
     cuMs += (now - phase.meteredAt) * phase.sizeCu;
   }
-  return { id, activeMs, cuMs, ...sumOfTraffic(stored ?? {}, {}) };
+  return { id, activeMs, cuMs, ...sumOfData(stored ?? {}, {}) };
 }
 
 /** For a branch or project that is removed. */

@@ -7,13 +7,23 @@ import {
   utcInstant,
 } from "../../../kernel/calendar.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../../../kernel/time.ts";
-import { sumOfTraffic, trafficSince } from "../../model/data-traffic.ts";
+import { dataSince, NO_TRAFFIC, sumOfData } from "../../model/data-traffic.ts";
+import { type StorageLevels, storageUseOf } from "../../model/storage-use.ts";
 import type { OpenHour, Usage } from "../../model/usage.ts";
 import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
 
 /** A period in which a compute was active at one size. */
-export type MeteredInterval = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
+export type ActiveInterval = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
+
+/** A period in which a branch stored the same. */
+export type StoredInterval = {
+  readonly from: SimTime;
+  readonly to: SimTime;
+  readonly stored: StorageLevels;
+};
+
+export type MeteredInterval = ActiveInterval | StoredInterval;
 
 /**
  * A granularity at which usage is recorded. Each is exact by itself: a day includes its expired hours.
@@ -129,20 +139,28 @@ export function usageInPeriod(
     const before = usage.hour[period.before];
     activeMs += usage.activeMs - before.activeMs;
     cuMs += usage.cuMs - before.cuMs;
-    data = sumOfTraffic(data, trafficSince(usage, before));
+    data = sumOfData(data, dataSince(usage, before));
   }
   const end = period.endOf(start);
   for (const interval of unmetered) {
+    if (interval.to <= start || interval.from >= end) continue;
+    if ("stored" in interval) {
+      data = sumOfData(data, usageWithin(interval, start, end));
+      continue;
+    }
     const within = overlapMs(interval, start, end);
     activeMs += within;
     cuMs += within * interval.sizeCu;
   }
-  return { activeMs, cuMs, ...sumOfTraffic(data, {}) };
+  return { activeMs, cuMs, ...sumOfData(data, {}) };
 }
 
-function usageWithin(interval: MeteredInterval, start: SimTime, end: SimTime): UsageTotals {
-  const activeMs = overlapMs(interval, start, end);
-  return { activeMs, cuMs: activeMs * interval.sizeCu };
+/** The part of an interval from `start` to `end`, exclusive. */
+export function usageWithin(interval: MeteredInterval, start: SimTime, end: SimTime): UsageTotals {
+  const ms = overlapMs(interval, start, end);
+  if (!("stored" in interval)) return { activeMs: ms, cuMs: ms * interval.sizeCu };
+  const storage = storageUseOf(interval.stored, ms, Math.min(interval.to, end));
+  return { ...ZERO_USAGE, data: { ...NO_TRAFFIC, storage } };
 }
 
 function overlapMs({ from, to }: MeteredInterval, start: SimTime, end: SimTime): DurationMs {
@@ -153,6 +171,6 @@ function totalsSince(total: UsageTotals, before: UsageTotals): UsageTotals {
   return {
     activeMs: total.activeMs - before.activeMs,
     cuMs: total.cuMs - before.cuMs,
-    ...trafficSince(total, before),
+    ...dataSince(total, before),
   };
 }

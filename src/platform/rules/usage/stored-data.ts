@@ -1,0 +1,80 @@
+import { DAY, type DurationMs, SECOND, type SimTime } from "../../../kernel/time.ts";
+import type { Branch } from "../../model/branch.ts";
+import { addLevels, NO_STORAGE, type StorageLevels } from "../../model/storage-use.ts";
+import type { World } from "../../world/world.ts";
+import { type StoredInterval, USAGE_PERIODS, usageInPeriod } from "./usage-periods.ts";
+
+/** Log of one hour or day, and from when on it is no longer kept (exclusive). */
+type KeptLog = { readonly bytes: number; readonly until: SimTime };
+
+/** What the branches store at an instant, together. */
+export function storedAt(world: World, branches: Iterable<Branch>, at: SimTime): StorageLevels {
+  let sum = NO_STORAGE;
+  for (const branch of branches) {
+    if (storedUntil(world, branch) !== undefined)
+      sum = addLevels(sum, levelsAt(world, branch, keptLog(world, branch, at), at));
+  }
+  return sum;
+}
+
+/** What the branches have stored since it was booked for each of them. */
+export function unbookedStorage(world: World, branches: Iterable<Branch>, now: SimTime): StoredInterval[] {
+  const intervals: StoredInterval[] = [];
+  for (const branch of branches) intervals.push(...storedSinceBooking(world, branch, now));
+  return intervals;
+}
+
+/** Ends where log expires, so that the levels are constant within each interval. Oldest first. */
+export function storedSinceBooking(world: World, branch: Branch, now: SimTime): StoredInterval[] {
+  const since = storedUntil(world, branch);
+  if (since === undefined || since >= now) return [];
+  const log = keptLog(world, branch, since);
+  const ends = [...log.map(({ until }) => until).filter((until) => until < now), now];
+  let from = since;
+  return ends.map((to) => {
+    const stored = levelsAt(world, branch, log, from);
+    const interval = { from, to, stored };
+    from = to;
+    return interval;
+  });
+}
+
+/** Up to when the storage of a branch is booked; `undefined` if it stores nothing. A: deleted data is free. */
+function storedUntil(world: World, { id, deletedAt, projectId }: Branch): SimTime | undefined {
+  if (deletedAt !== undefined || world.projects.get(projectId)?.deletedAt !== undefined) return undefined;
+  return world.usage.get(id)?.data?.storage?.until;
+}
+
+/**
+ * S: a root branch stores its data, a child the smaller of its changes and its data, and only roots have billed
+ * history. A: the changes are the log since its creation.
+ */
+function levelsAt(world: World, branch: Branch, log: readonly KeptLog[], at: SimTime): StorageLevels {
+  const { id, parentId, logicalSizeBytes: logical = 0 } = branch;
+  if (parentId !== undefined) {
+    const written = world.usage.get(id)?.data?.writtenBytes ?? 0;
+    return { root: 0, child: Math.min(logical, written), history: 0, logical };
+  }
+  const history = log.reduce((sum, { bytes, until }) => (until > at ? sum + bytes : sum), 0);
+  return { root: logical, child: 0, history, logical };
+}
+
+/** The longest retention for which the log is known by the hour. */
+const HOURS_ARE_KNOWN: DurationMs = 7 * DAY;
+
+/**
+ * The log of a root branch that is kept at an instant, oldest first. A: log is kept until the history retention
+ * after the end of its hour, or of its day if the retention is longer than 7 days.
+ */
+function keptLog(world: World, { id, projectId, parentId }: Branch, at: SimTime): KeptLog[] {
+  const retention = (world.projects.get(projectId)?.historyRetentionSeconds ?? 0) * SECOND;
+  if (parentId !== undefined || retention === 0) return [];
+  const period = USAGE_PERIODS[retention > HOURS_ARE_KNOWN ? "daily" : "hourly"];
+  const log: KeptLog[] = [];
+  for (let start = period.startOf(at - retention); start <= at; start = period.endOf(start)) {
+    const bytes = usageInPeriod(world, id, period, start, []).data?.writtenBytes ?? 0;
+    const until = period.endOf(start) + retention;
+    if (bytes > 0 && until > at) log.push({ bytes, until });
+  }
+  return log;
+}
