@@ -9,11 +9,12 @@ import type { ReadSchema } from "../platform/model/database-schema.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
+import { findTimeLibrary } from "../postgres/engine/time-library.ts";
 import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
 import { CannotRunError } from "../scenario/run/target.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 
-import type { PostgresOptions } from "./open-gateway.ts";
+import type { PostgresOptions, SqlClock } from "./open-gateway.ts";
 import { DEFAULT_MAX_BRANCH_HISTORY, PostgresPort } from "./postgres-port.ts";
 import { VOLUMES } from "./run-files.ts";
 import type { RunSql } from "./sql-route.ts";
@@ -113,11 +114,15 @@ export async function openInProcessPostgres(
 export async function openPostgresOfRun(
   worlds: WorldsHandle,
   data: string | undefined,
+  sqlClock: SqlClock,
 ): Promise<InProcessPostgres> {
+  let need = "world.sql_clock";
   try {
-    return await openInProcessPostgres(worlds, data, { ignoresLoad: true });
+    if (sqlClock === "world") findTimeLibrary();
+    need = "sql steps need Postgres";
+    return await openInProcessPostgres(worlds, data, { ignoresLoad: true, sqlClock });
   } catch (error) {
-    if (error instanceof EngineError) throw new CannotRunError(`sql steps need Postgres: ${error.message}`);
+    if (error instanceof EngineError) throw new CannotRunError(`${need}: ${error.message}`);
     throw error;
   }
 }

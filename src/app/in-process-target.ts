@@ -147,7 +147,7 @@ class InProcessTarget implements ServedTarget {
     const { worlds, world } = this.#opened;
     if (this.#needs.sql) {
       const { openPostgresOfRun } = await import("./in-process-postgres.ts");
-      this.#postgres = await openPostgresOfRun(worlds, this.#directory?.path);
+      this.#postgres = await openPostgresOfRun(worlds, this.#directory?.path, this.#description.sql_clock);
     }
     this.#app = createApp({
       worlds,

@@ -40,7 +40,7 @@ export type PostgresOptions = {
   readonly sqlClock: SqlClock;
 };
 
-type SqlClock = "machine" | "world";
+export type SqlClock = "machine" | "world";
 
 export type PostgresLog = {
   error(error: unknown, message: string): void;

@@ -9,6 +9,10 @@ export function rejectUnsupported({ steps, traffic, world, state }: Scenario): v
     throw new CannotRunError(
       "world.file: a scenario that begins with a recorded world cannot run on a server, which has its own world",
     );
+  if (world.sql_clock === "world")
+    throw new CannotRunError(
+      "world.sql_clock: the clock of SQL is that of the server; leave this out, and start the server with --sql-clock world",
+    );
   if (state !== undefined)
     throw new CannotRunError(
       "state: the end state cannot be compared on a server, whose world has other content too",

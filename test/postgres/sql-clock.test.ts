@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createStandin } from "@standin/standin";
@@ -14,6 +14,8 @@ import {
 } from "../support/postgres/postgres.ts";
 import { hasTimeLibrary } from "../support/postgres/time-library.ts";
 import { temporaryDirectory } from "../support/process/process.ts";
+import { failuresOf, runScenarioFile, runScenarioText } from "../support/scenario/scenario-run.ts";
+import { TRIAL } from "../support/scenario/shipped-scenarios.ts";
 
 const WORLD_CLOCK = ["--operations", "immediate", "--sql-clock", "world"];
 const DAY_MS = 86_400_000;
@@ -47,6 +49,24 @@ async function failure(query: Promise<unknown>): Promise<{ code: string; ms: num
   );
   return { code, ms: performance.now() - begun };
 }
+
+describe.runIf(hasTimeLibrary())("in a scenario", () => {
+  test("a trial ends after 14 days, each time with the same report", async () => {
+    const verdicts = await runScenarioFile(TRIAL);
+    expect(failuresOf(verdicts)).toEqual([]);
+    expect(await runScenarioFile(TRIAL)).toEqual(verdicts);
+  });
+
+  test("with the machine's clock, the trial does not end", async () => {
+    const text = readFileSync(TRIAL, "utf8").replace("sql_clock: world", "sql_clock: machine");
+    expect(failuresOf(await runScenarioText(text))).toEqual([
+      'step 7: expected row 1: {"customer":"bob"}, actual row 1: {"customer":"ada"}',
+      "step 7: expected 1 row, actual 2 rows",
+      "step 8: expected 1 row, actual 0 rows",
+      "step 9: expected 0 rows, actual 2 rows",
+    ]);
+  });
+});
 
 describe.runIf(hasTimeLibrary())("on a manual clock", () => {
   let server: PostgresServer;

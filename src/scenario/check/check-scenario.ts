@@ -53,6 +53,7 @@ export function checkScenario(
     length: mayRewind || [...everyStep(steps)].some(rewindsClock) ? undefined : length,
   };
   if (isWorldKnown) checkParents(scenario, report);
+  if (isParsed("world") && isParsed("steps")) checkSqlClock(scenario, report);
   checkTraffic(traffic, context, report);
   checkSteps(steps, context, ["steps"], report);
   for (const key of ["expect", "always", "never"] as const)
@@ -62,6 +63,11 @@ export function checkScenario(
   if (length === undefined && steps.length === 0 && isParsed("length") && isParsed("steps"))
     report(["length"], "is required when there are no steps; set it to a duration such as 1d");
   if (!mayRewind) checkPastTimes(scenario, report);
+}
+
+function checkSqlClock({ world, steps }: Scenario, report: ReportProblem): void {
+  if (world.sql_clock === "world" && ![...everyStep(steps)].some(({ sql }) => sql !== undefined))
+    report(["world", "sql_clock"], "has no effect without sql steps; leave it out");
 }
 
 function collectLabels({ world }: Scenario, report: ReportProblem): Labels {

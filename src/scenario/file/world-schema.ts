@@ -150,6 +150,15 @@ export const world = strictObject({
         "varied",
       ),
     ),
+  sql_clock: z
+    .enum(["machine", "world"])
+    .default("machine")
+    .meta(
+      documented(
+        "machine: now() in SQL is the clock of this machine; world: it is the clock of the scenario, which needs Linux and libfaketime (default: machine)",
+        "world",
+      ),
+    ),
   start_delay: z
     .string()
     .refine((text) => parseDistribution(text) !== undefined, DISTRIBUTION_RULE)

@@ -4,12 +4,12 @@ import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { runStandin } from "../../support/process/in-process-command.ts";
 import { spawnCommand, spawnStandin, waitForExit } from "../../support/process/process.ts";
-import { SHIPPED, YEAR } from "../../support/scenario/shipped-scenarios.ts";
+import { SIMULATED, YEAR } from "../../support/scenario/shipped-scenarios.ts";
 import { createProjectOn, startServer, testDirectory } from "../../support/server/running-server.ts";
 
 /** Enough for all scenarios on a busy machine. */
 const LONGEST_RUN_MS = 90_000;
-const LIBRARY = SHIPPED.filter((file) => file !== YEAR);
+const LIBRARY = SIMULATED.filter((file) => file !== YEAR);
 const QUICK = [
   "scenarios/wakes-on-a-query.yaml",
   "scenarios/sleeps-at-five-minutes.yaml",
@@ -490,6 +490,16 @@ test("what a running server cannot do exits with 2 and the reason", async () => 
       plain(shop, "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]", "length: 1h"),
     ),
   ).toContain("the closed-loop source pool reacts within an instant, which is not possible over HTTP");
+  expect(
+    await reasonOf(
+      plain(
+        "world: { sql_clock: world, projects: { shop: {} } }",
+        'steps: [{ sql: { on: shop/main, query: "select now()" } }]',
+      ),
+    ),
+  ).toContain(
+    "world.sql_clock: the clock of SQL is that of the server; leave this out, and start the server with",
+  );
   expect(await reasonOf(plain('world: { profile: "2026", projects: { shop: {} } }', "length: 1m"))).toMatch(
     /world\.profile: the scenario wants "2026", but .* has "2024"; start the server with the same --profile/,
   );

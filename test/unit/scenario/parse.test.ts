@@ -474,6 +474,14 @@ test("an invalid matrix hides no problem that does not depend on it", () => {
   expect(problems("matrix: [when]")).toEqual([...always, expect.stringMatching(/^matrix: /)]);
 });
 
+test("the clock of SQL needs a step with SQL", () => {
+  const lines = (step: string) => ["version: 1", "world: { sql_clock: world, projects: { shop: {} } }", step];
+  expect(problemsOf(lines("length: 1m").join("\n"))).toEqual([
+    expect.stringMatching(/:2:\d+: world\.sql_clock: has no effect without sql steps; leave it out$/),
+  ]);
+  expect(problemsOf(lines('steps: [{ sql: { on: shop/main, query: "select 1" } }]').join("\n"))).toEqual([]);
+});
+
 test("an invalid world, or a world file, hides no problem that does not depend on it", () => {
   const rest = [
     "steps:",

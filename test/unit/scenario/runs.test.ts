@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { failuresOf, runScenarioFile, runScenarioText } from "../../support/scenario/scenario-run.ts";
-import { SHIPPED, YEAR } from "../../support/scenario/shipped-scenarios.ts";
+import { SHIPPED, SIMULATED, YEAR } from "../../support/scenario/shipped-scenarios.ts";
 import { testDirectory } from "../../support/server/running-server.ts";
 
-const QUICK = SHIPPED.slice(0, -3);
+const QUICK = SIMULATED.slice(0, -3);
 
 describe("shipped scenarios", () => {
   test("there are at least fourteen scenarios, and the year of a fleet", () => {
