@@ -8,6 +8,7 @@ import type { DescribeBranchData, FindDataVersion, FindWritten } from "../platfo
 import type { ReadSchema } from "../platform/model/database-schema.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
+import { claimDirectory } from "../postgres/engine/claimed-directories.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
 import { findTimeLibrary } from "../postgres/engine/time-library.ts";
 import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
@@ -52,17 +53,21 @@ export async function openInProcessPostgres(
   data: string | undefined,
   {
     engineBin,
+    engineVersion = "nearest",
     ignoresLoad,
     sqlClock = "machine",
-  }: Partial<Pick<PostgresOptions, "engineBin" | "sqlClock">> & Pick<PostgresOptions, "ignoresLoad">,
+  }: Partial<Pick<PostgresOptions, "engineBin" | "engineVersion" | "sqlClock">> &
+    Pick<PostgresOptions, "ignoresLoad">,
 ): Promise<InProcessPostgres> {
   const directory = data ?? mkdtempSync(join(tmpdir(), "standin-data-"));
+  const claim = data === undefined ? claimDirectory(directory) : undefined;
   const options = {
     dataDirectory: directory,
+    isTemporary: data === undefined,
     volumes: join(directory, VOLUMES),
     tlsDirectory: join(directory, "tls"),
     engine: "auto" as const,
-    engineVersion: "nearest" as const,
+    engineVersion,
     engineBin,
     maxEngines: MAX_ENGINES,
     maxBranchHistory: DEFAULT_MAX_BRANCH_HISTORY,
@@ -81,6 +86,7 @@ export async function openInProcessPostgres(
   });
   const close = async () => {
     await port.close();
+    claim?.close();
     if (data === undefined) rmSync(directory, { recursive: true, force: true });
   };
   try {

@@ -21,6 +21,8 @@ export type PostgresOptions = {
   readonly engineBin?: string | undefined;
   /** Whether a project of a version that is not installed runs the nearest one. */
   readonly engineVersion: "exact" | "nearest";
+  /** The data directory is removed when this process has ended, also by SIGKILL. */
+  readonly isTemporary?: boolean;
   readonly maxEngines: number;
   /** Log that each branch retains, in bytes. */
   readonly maxBranchHistory: number;
@@ -94,6 +96,8 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
   const { writeExtension } = await import("../postgres/engine/extension.ts");
   const { findTimeLibrary } = await import("../postgres/engine/time-library.ts");
   const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
+  const { removeUnclaimedDirectories } = await import("../postgres/engine/claimed-directories.ts");
+  await removeUnclaimedDirectories();
   const user = engineUser();
   const { root } = volumes;
   mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
@@ -120,6 +124,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
     maxSlotLogBytes: options.maxBranchHistory,
     replacesVersions: options.engineVersion === "nearest",
     timeLibrary: options.sqlClock === "world" ? findTimeLibrary() : undefined,
+    temporaryDirectories: options.isTemporary === true ? [options.dataDirectory] : undefined,
     onSubstitute: (wanted, chosen) =>
       log.warn(
         `Postgres ${wanted} is not installed, so computes of projects with pg_version ${wanted} run Postgres ${chosen}`,

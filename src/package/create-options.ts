@@ -62,6 +62,11 @@ export type StandinOptions = {
 export type StandinPostgresOptions = {
   /** The directory of the programs `postgres` and `initdb`. Default: as of `standin serve`. */
   readonly engineBin?: string;
+  /**
+   * For projects whose version is not installed. `nearest`: the next newer one runs, else the newest. `exact`: their
+   * clients are rejected. Default: `nearest`.
+   */
+  readonly engineVersion?: "exact" | "nearest";
   /** `world`: `now()` in SQL is the world's clock, which needs Linux and the library libfaketime. Default: `machine`. */
   readonly sqlClock?: "machine" | "world";
 };

@@ -12,7 +12,8 @@ const planLimit = (minimum: number) => {
   return z.union([z.literal("plan"), z.int(rule).min(minimum, rule)], rule);
 };
 
-const POSTGRES_RULE = "must be true, false, or { engineBin: <directory>, sqlClock: machine or world }";
+const POSTGRES_RULE =
+  "must be true, false, or { engineBin: <directory>, engineVersion: exact or nearest, sqlClock: machine or world }";
 
 const options = z.strictObject({
   seed: z.int().min(0).optional(),
@@ -46,6 +47,7 @@ const options = z.strictObject({
         z.boolean(),
         z.strictObject({
           engineBin: z.string().min(1).exactOptional(),
+          engineVersion: z.enum(["exact", "nearest"]).exactOptional(),
           sqlClock: z.enum(["machine", "world"]).exactOptional(),
         }),
       ],

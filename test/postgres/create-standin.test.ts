@@ -1,9 +1,13 @@
-import { readdirSync } from "node:fs";
+import { chmodSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createStandin, type Standin, type StandinOptions } from "@standin/standin";
 import { expect, onTestFinished, test } from "vitest";
+import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import { connectTo } from "../support/postgres/postgres.ts";
+import { spawnCommand } from "../support/process/process.ts";
 import { testDirectory } from "../support/server/running-server.ts";
+import { processesIn } from "../support/store/data-files.ts";
 
 async function create(options: StandinOptions = {}): Promise<Standin> {
   const sim = await createStandin({ operations: "immediate", postgres: true, ...options });
@@ -105,8 +109,46 @@ test("an error names the missing option, the unknown branch, or the directory wi
   });
   expect(dataDirectories()).toEqual(before);
   await expect(createStandin({ postgres: 5 as never })).rejects.toThrow(
-    "postgres: must be true, false, or { engineBin: <directory>, sqlClock: machine or world }",
+    "postgres: must be true, false, or { engineBin: <directory>, engineVersion: exact or nearest, sqlClock: machine or world }",
   );
+});
+
+test("after SIGKILL of the process, neither a process nor a file is left", async () => {
+  const scratch = testDirectory();
+  // As root, Postgres runs as another user.
+  chmodSync(scratch, 0o711);
+  const program = `
+    import { createStandin } from "@standin/standin";
+    import pg from "pg";
+    const sim = await createStandin({ operations: "immediate", postgres: true });
+    const headers = { "Content-Type": "application/json" };
+    await sim.fetch("/api/v2/projects", { method: "POST", headers, body: JSON.stringify({ project: {} }) });
+    const client = new pg.Client(await sim.connectionUri());
+    await client.connect();
+    await client.query("create table numbers as select generate_series(1, 1000)");
+    console.log("ready");
+    await client.query("select pg_sleep(600)");`;
+  const command = [process.execPath, "--input-type=module", "-e", program];
+  const running = spawnCommand(command, { TMPDIR: scratch });
+  await running.waitForOutput(/ready/);
+  expect(readdirSync(scratch).length).toBeGreaterThan(0);
+  expect(processesIn(scratch).length).toBeGreaterThan(1);
+  await running.kill("SIGKILL");
+  await expect
+    .poll(() => [processesIn(scratch), readdirSync(scratch)], { timeout: 10_000 })
+    .toEqual([[], []]);
+});
+
+test("with engineVersion exact, clients of a version that is not installed are rejected", async () => {
+  const [installation] = await findInstallations(undefined, engineUser());
+  const { version = 0, binDirectory = "" } = installation ?? {};
+  const sim = await create({ postgres: { engineBin: binDirectory, engineVersion: "exact" } });
+  const missing = version === 16 ? 15 : 16;
+  await post(sim, "/projects", { project: { pg_version: missing } });
+  await expect(connectTo(await sim.connectionUri())).rejects.toMatchObject({
+    code: "53000",
+    message: expect.stringContaining(`run "standin engines install ${missing}"`),
+  });
 });
 
 test("branches of one parent that are created in parallel have its data, each its own", async () => {

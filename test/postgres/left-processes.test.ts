@@ -3,14 +3,17 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { claimDirectory } from "../../src/postgres/engine/claimed-directories.ts";
 import { engineUser, spawnAs } from "../../src/postgres/engine/os-user.ts";
 import { KILLS, repeatCommand } from "../support/durability/crashes.ts";
 import { connect, createBranch, runningPostgres, startPostgresServer } from "../support/postgres/postgres.ts";
@@ -115,6 +118,36 @@ test("sockets are in directories that other users cannot enter", async () => {
   const { socketDirectory } = runningPostgres(data);
   expect(lstatSync(socketDirectory).mode & 0o777).toBe(0o700);
   expect(lstatSync(socketDirectory).uid).toBe(engineUser()?.uid ?? process.getuid?.());
+});
+
+test("the next start of any server removes what is left if the watchdog was killed, too, but nothing of others", async () => {
+  const { server, data } = await serverWithRow();
+  const { pid, socketDirectory } = runningPostgres(data);
+  const root = dirname(socketDirectory);
+  const watchdogs = readdirSync("/proc").filter((name) => {
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").endsWith(`\0QUIT\0${root}\0`);
+    } catch {
+      return false;
+    }
+  });
+  expect(watchdogs).toHaveLength(1);
+  for (const watchdog of watchdogs) process.kill(Number(watchdog), "SIGKILL");
+  await server.kill("SIGKILL");
+  process.kill(pid, "SIGQUIT");
+  await expect.poll(() => isAlive(pid)).toBe(false);
+  expect(existsSync(root)).toBe(true);
+  // Of a process that lives, and one that another program made.
+  const [live, foreign] = ["standin-live-", "standin-other-"].map((name) =>
+    mkdtempSync(join(tmpdir(), name)),
+  );
+  const claim = claimDirectory(live ?? "");
+  onTestFinished(() => {
+    claim.close();
+    for (const path of [live, foreign]) rmSync(path ?? "", { recursive: true });
+  });
+  await serverWithRow();
+  expect([root, live, foreign].map((path) => existsSync(path ?? ""))).toEqual([false, true, true]);
 });
 
 test("a start removes no directory because a file of Postgres names it", async () => {

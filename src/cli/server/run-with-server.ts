@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { Watchdog } from "../../postgres/engine/watchdog.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
@@ -33,17 +34,29 @@ export async function runWithServer(command: readonly string[], options: ExecOpt
   const data =
     options.data === undefined ? mkdtempSync(join(tmpdir(), "standin-exec-")) : resolve(options.data);
   const signals = new SignalRelay();
+  const watchdog = new Watchdog({
+    signal: "TERM",
+    directories: () => (options.data === undefined && options.keep !== true ? [data] : []),
+  });
+  watchdog.start();
+  const watch = (child: ChildProcess) => endWithThisProcess(child, watchdog);
   let exitStatus = 1;
   try {
-    const server = await startServer(data, options);
+    const server = await startServer(data, options, watch);
     try {
-      exitStatus = await signals.relayTo((onStart) => runCommand(command, server, data, onStart));
+      exitStatus = await signals.relayTo((onStart) =>
+        runCommand(command, server, data, (child) => {
+          watch(child);
+          onStart(child);
+        }),
+      );
     } finally {
       await stop(server.process);
     }
     return exitStatus;
   } finally {
     signals.end();
+    watchdog.close();
     if (options.data === undefined) {
       if (exitStatus !== 0 && options.keep === true)
         process.stderr.write(
@@ -54,8 +67,20 @@ export async function runWithServer(command: readonly string[], options: ExecOpt
   }
 }
 
+/** Also if this process is killed. */
+function endWithThisProcess(child: ChildProcess, watchdog: Watchdog): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  watchdog.watch(pid);
+  child.once("exit", () => watchdog.forget(pid));
+}
+
 /** Starts the server in its own process group, so that Ctrl-C reaches it only after the command has ended. */
-async function startServer(data: string, options: ExecOptions): Promise<ReadyServer> {
+async function startServer(
+  data: string,
+  options: ExecOptions,
+  onStart: (child: ChildProcess) => void,
+): Promise<ReadyServer> {
   const apiKey = Array.from(crypto.getRandomValues(new Uint8Array(API_KEY_LENGTH)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
@@ -65,6 +90,7 @@ async function startServer(data: string, options: ExecOptions): Promise<ReadySer
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...withoutServeVariables(), STANDIN_API_KEY: apiKey },
   });
+  onStart(server);
   let problems = "";
   server.stderr.setEncoding("utf8").on("data", (text: string) => {
     problems += text;

@@ -49,6 +49,8 @@ export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly replacesVersions: boolean;
   /** Shows engines the time that they are given; absent: all have the machine's clock. */
   readonly timeLibrary?: string | undefined;
+  /** Removed when this process has ended, also by SIGKILL. */
+  readonly temporaryDirectories?: readonly string[] | undefined;
   /** Called once per version that is replaced. */
   readonly onSubstitute?: (wanted: number, chosen: number) => void;
 };
@@ -90,7 +92,11 @@ export class PostgresEngine implements Engine {
   readonly #options: PostgresEngineOptions;
   readonly #templates = new Map<number, Promise<string>>();
   readonly #processes = new Set<ChildProcess>();
-  readonly #watchdog = new Watchdog();
+  /** An immediate shutdown loses nothing that was committed. */
+  readonly #watchdog = new Watchdog({
+    signal: "QUIT",
+    directories: () => [this.#sockets.root(), ...(this.#options.temporaryDirectories ?? [])],
+  });
   /** A process that ends without `close` leaves no Postgres. The watchdog is for one that is killed. */
   readonly #onExit = () => {
     for (const child of this.#processes) child.kill("SIGQUIT");
@@ -105,6 +111,7 @@ export class PostgresEngine implements Engine {
     this.#sockets = new SocketDirectories(options.user);
     this.versions = options.installations.map(({ version }) => version);
     process.once("exit", this.#onExit);
+    if (options.temporaryDirectories !== undefined) this.#watchdog.start();
   }
 
   emptyCluster(version: number): Promise<string> {
@@ -291,7 +298,7 @@ export class PostgresEngine implements Engine {
     });
     const { pid } = child;
     this.#processes.add(child);
-    if (pid !== undefined) this.#watchdog.watch(pid, this.#sockets.root());
+    if (pid !== undefined) this.#watchdog.watch(pid);
     child.once("exit", () => {
       if (pid !== undefined) this.#watchdog.forget(pid);
     });

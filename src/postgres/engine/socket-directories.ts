@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { claimDirectory } from "./claimed-directories.ts";
 import type { OsUser } from "./os-user.ts";
 
 /** The prefix of the root of a process. */
@@ -24,6 +25,7 @@ const NUMBERED = /^\d+$/;
 export class SocketDirectories {
   readonly #user: OsUser | undefined;
   #root: string | undefined;
+  #claim: ReturnType<typeof claimDirectory> | undefined;
   #created = 0;
 
   constructor(user: OsUser | undefined) {
@@ -36,6 +38,7 @@ export class SocketDirectories {
       // The path of a socket may have about 100 bytes, so it is not in the data directory.
       this.#root = mkdtempSync(join(tmpdir(), ROOT));
       chmodSync(this.#root, this.#user === undefined ? 0o700 : 0o711);
+      this.#claim = claimDirectory(this.#root);
     }
     return this.#root;
   }
@@ -66,6 +69,7 @@ export class SocketDirectories {
 
   /** Removes those of this process. */
   remove(): void {
+    this.#claim?.close();
     if (this.#root !== undefined) rmSync(this.#root, { recursive: true, force: true });
     this.#root = undefined;
   }

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Reads which processes run, one line for each change, and ends those that are left when the server has ended: by
- * whatever signal that was, its end of the pipe is closed. An immediate shutdown loses nothing that was committed.
- * Then it removes the directory of their sockets: Postgres has deleted the file that tells the next server about it.
+ * Reads which processes run, one line for each change, and ends those that are left when their parent has ended: by
+ * whatever signal that was, its end of the pipe is closed. Then it removes the directories: a process that has ended may
+ * have deleted the file that tells the next server about them, and one that has not may still write to them.
  */
 const SCRIPT = `trap '' HUP INT TERM
+signal=$1
+shift
 pids=
 while read -r action pid; do
   others=
@@ -13,22 +15,44 @@ while read -r action pid; do
   pids=$others
   [ "$action" = watch ] && pids="$pids $pid"
 done
-for pid in $pids; do kill -QUIT "$pid" 2> /dev/null; done
+for pid in $pids; do kill -"$signal" "$pid" 2> /dev/null; done
 tries=100
 for pid in $pids; do
   while [ $tries -gt 0 ] && kill -0 "$pid" 2> /dev/null; do sleep 0.1; tries=$((tries - 1)); done
+  [ $tries -gt 0 ] || kill -KILL "$pid" 2> /dev/null
 done
-rm -rf -- "$1"`;
+tries=50
+while [ $tries -gt 0 ]; do
+  rm -rf -- "$@" 2> /dev/null && break
+  sleep 0.1
+  tries=$((tries - 1))
+done`;
 
-/** A process that ends the Postgres processes of this one when this one has ended, also by SIGKILL. */
+export type WatchdogOptions = {
+  /** Ends the processes. They have 10 s. */
+  readonly signal: "QUIT" | "TERM";
+  /** Removed when this process has ended, and by `close`. Called when the watchdog starts. */
+  readonly directories: () => readonly string[];
+};
+
+/** A process that ends child processes of this one when this one has ended, also by SIGKILL. */
 export class Watchdog {
+  readonly #options: WatchdogOptions;
   #shell: ChildProcess | undefined;
   readonly #pids = new Set<number>();
 
-  /** `socketRoot`: the directory with the sockets of all processes of this server. */
-  watch(pid: number, socketRoot: string): void {
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+  }
+
+  /** Starts it, if it does not run: from now on, the directories are removed. */
+  start(): void {
+    if (this.#shell === undefined) this.#spawn();
+  }
+
+  watch(pid: number): void {
     this.#pids.add(pid);
-    if (this.#shell === undefined) this.#start(socketRoot);
+    if (this.#shell === undefined) this.#spawn();
     else this.#send(`watch ${pid}`);
   }
 
@@ -42,9 +66,10 @@ export class Watchdog {
     this.#shell = undefined;
   }
 
-  #start(socketRoot: string): void {
+  #spawn(): void {
+    const { signal, directories } = this.#options;
     // In a session of its own, so that Ctrl-C in a terminal does not reach it.
-    const shell = spawn("sh", ["-c", SCRIPT, "sh", socketRoot], {
+    const shell = spawn("sh", ["-c", SCRIPT, "sh", signal, ...directories()], {
       cwd: "/",
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],

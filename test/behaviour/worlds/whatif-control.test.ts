@@ -160,7 +160,10 @@ test("an advice is that of standin advise: the whole bill, what to change, and w
 
 test("an advice bills the storage of its world, once Postgres has reported it", async () => {
   const { double, mine } = await used();
-  const bill = async () => (await double.sim("POST", "/whatif/advice", {})).body.bill;
+  const bill = async () => {
+    const { body } = await double.sim("POST", "/whatif/advice", {});
+    return body["bill"] as { lines: readonly unknown[]; unknown: readonly string[] };
+  };
   expect((await bill()).unknown).toEqual(["storage", "history", "extra branches", "transfer"]);
   const span = { endpoint_id: mine.endpointId };
   await double.sim("POST", "/activity", { ...span, duration_ms: 0 });

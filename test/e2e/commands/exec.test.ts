@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runStandinProcess, spawnStandin, waitForExit } from "../../support/process/process.ts";
@@ -47,6 +47,31 @@ test("Ctrl-C ends the command, stops the server and removes the world", async ()
   const { code, stderr } = await waitForExit(running);
   expect({ code, stderr, left: readdirSync(scratch) }).toEqual({ code: 130, stderr: "", left: [] });
 });
+
+test("after SIGKILL, the command and the server end, and the world is removed", async () => {
+  const scratch = testDirectory();
+  const running = spawnStandin(
+    ["exec", "--", NODE, "-e", "console.log('pid', process.pid); setInterval(() => {}, 1000)"],
+    { TMPDIR: scratch },
+  );
+  const pid = Number((await running.waitForOutput(/pid \d+\n/)).slice("pid ".length));
+  const [world = ""] = readdirSync(scratch);
+  const { pid: server } = JSON.parse(readFileSync(join(scratch, world, "server.json"), "utf8"));
+  expect([isAlive(pid), isAlive(server)]).toEqual([true, true]);
+  running.process.kill("SIGKILL");
+  await expect
+    .poll(() => [isAlive(pid), isAlive(server), ...readdirSync(scratch)], { timeout: 15_000 })
+    .toEqual([false, false]);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test("a command that does not exist is 127, and a server that cannot start is reported", async () => {
   const missing = await exec(["--", "no-such-command-at-all"]);

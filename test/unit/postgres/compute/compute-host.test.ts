@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { ComputeCluster } from "../../../../src/postgres/compute/compute-cluster.ts";
 import { ComputeHost } from "../../../../src/postgres/compute/compute-host.ts";
 import type { RunningEngine } from "../../../../src/postgres/engine/engine.ts";
@@ -57,4 +57,33 @@ test("while an engine starts on new data, it does not count as that of the forme
   await opened("new");
   await second;
   expect([host.volumeId, host.isRunning, stopped]).toEqual(["new", true, ["former"]]);
+});
+
+test("an engine without sessions ends after 60 s, and the next session starts it again", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { host, stopped, opens } = hostOf(testDirectory());
+  const session = async () => {
+    const acquired = host.acquire();
+    await vi.waitFor(() => {
+      if (!host.isRunning || opens.length === 0) throw new Error("not opened yet");
+    });
+    opens.pop()?.("data");
+    await acquired;
+  };
+  await session();
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect([host.isRunning, stopped]).toEqual([true, []]);
+  host.release();
+  await vi.advanceTimersByTimeAsync(59_999);
+  // A session meanwhile begins the 60 s anew.
+  await host.acquire();
+  host.release();
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect([host.isRunning, stopped]).toEqual([true, []]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(host.isRunning).toBe(false);
+  await vi.waitFor(() => expect(stopped).toEqual(["data"]));
+  await session();
+  expect(host.isRunning).toBe(true);
 });
