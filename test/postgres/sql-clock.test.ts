@@ -60,7 +60,7 @@ describe.runIf(hasTimeLibrary())("in a scenario", () => {
   test("with the machine's clock, the trial does not end", async () => {
     const text = readFileSync(TRIAL, "utf8").replace("sql_clock: world", "sql_clock: machine");
     expect(failuresOf(await runScenarioText(text))).toEqual([
-      'step 7: expected row 1: {"customer":"bob"}, actual row 1: {"customer":"ada"}',
+      "step 7: expected 1 row, actual 2 rows",
       "step 7: expected 1 row, actual 2 rows",
       "step 8: expected 1 row, actual 0 rows",
       "step 9: expected 0 rows, actual 2 rows",

@@ -28,7 +28,7 @@ test("what branches store is in the figures of their project and in consumption,
   expect(await stored.verify("default")).toMatchObject([{ ok: true, differences: [] }]);
   await stored.reopen();
   double = stored.double();
-  // The log of each hour is kept for two hours after the end of that hour.
+  // The log of each hour is retained for two hours after the end of that hour.
   const root = [4_000, 8_500, 9_000, 9_000, 9_000];
   const history = [500, 1_250, 1_500, 500, 0];
   const organization = await organizationOf(double);

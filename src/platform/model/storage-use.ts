@@ -6,7 +6,7 @@ export type StorageLevels = {
   readonly root: number;
   /** What a branch with a parent stores besides the data of its parent. */
   readonly child: number;
-  /** Log that is kept to restore earlier instants. */
+  /** Log that is retained to restore earlier instants. */
   readonly history: number;
   /** The size of the databases, whoever stores their data. */
   readonly logical: number;

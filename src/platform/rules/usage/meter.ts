@@ -10,7 +10,7 @@ import { addInterval } from "./usage-periods.ts";
 /** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
 export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
   if (phase.state !== "active") return;
-  // First, because booking discards old hours, from which the kept log is calculated.
+  // First, because booking discards old hours, from which the retained log is calculated.
   if (world.usage.get(branchId)?.data?.storage !== undefined) meterStorage(world, branchId, at);
   addUsage(world, branchId, phase, at);
   addUsage(world, projectId, phase, at);

@@ -4,15 +4,15 @@ import { addLevels, NO_STORAGE, type StorageLevels } from "../../model/storage-u
 import type { World } from "../../world/world.ts";
 import { type StoredInterval, USAGE_PERIODS, usageInPeriod } from "./usage-periods.ts";
 
-/** Log of one hour or day, and from when on it is no longer kept (exclusive). */
-type KeptLog = { readonly bytes: number; readonly until: SimTime };
+/** Log of one hour or day, and from when on it is no longer retained (exclusive). */
+type RetainedLog = { readonly bytes: number; readonly until: SimTime };
 
 /** What the branches store at an instant, together. */
 export function storedAt(world: World, branches: Iterable<Branch>, at: SimTime): StorageLevels {
   let sum = NO_STORAGE;
   for (const branch of branches) {
     if (storedUntil(world, branch) !== undefined)
-      sum = addLevels(sum, levelsAt(world, branch, keptLog(world, branch, at), at));
+      sum = addLevels(sum, levelsAt(world, branch, retainedLog(world, branch, at), at));
   }
   return sum;
 }
@@ -28,7 +28,7 @@ export function unbookedStorage(world: World, branches: Iterable<Branch>, now: S
 export function storedSinceBooking(world: World, branch: Branch, now: SimTime): StoredInterval[] {
   const since = storedUntil(world, branch);
   if (since === undefined || since >= now) return [];
-  const log = keptLog(world, branch, since);
+  const log = retainedLog(world, branch, since);
   const ends = [...log.map(({ until }) => until).filter((until) => until < now), now];
   let from = since;
   return ends.map((to) => {
@@ -49,7 +49,7 @@ function storedUntil(world: World, { id, deletedAt, projectId }: Branch): SimTim
  * S: a root branch stores its data, a child the smaller of its changes and its data, and only roots have billed
  * history. A: the changes are the log since its creation.
  */
-function levelsAt(world: World, branch: Branch, log: readonly KeptLog[], at: SimTime): StorageLevels {
+function levelsAt(world: World, branch: Branch, log: readonly RetainedLog[], at: SimTime): StorageLevels {
   const { id, parentId, logicalSizeBytes: logical = 0 } = branch;
   if (parentId !== undefined) {
     const written = world.usage.get(id)?.data?.writtenBytes ?? 0;
@@ -63,14 +63,14 @@ function levelsAt(world: World, branch: Branch, log: readonly KeptLog[], at: Sim
 const HOURS_ARE_KNOWN: DurationMs = 7 * DAY;
 
 /**
- * The log of a root branch that is kept at an instant, oldest first. A: log is kept until the history retention
+ * The log of a root branch that is retained at an instant, oldest first. A: log is retained until the history retention
  * after the end of its hour, or of its day if the retention is longer than 7 days.
  */
-function keptLog(world: World, { id, projectId, parentId }: Branch, at: SimTime): KeptLog[] {
+function retainedLog(world: World, { id, projectId, parentId }: Branch, at: SimTime): RetainedLog[] {
   const retention = (world.projects.get(projectId)?.historyRetentionSeconds ?? 0) * SECOND;
   if (parentId !== undefined || retention === 0) return [];
   const period = USAGE_PERIODS[retention > HOURS_ARE_KNOWN ? "daily" : "hourly"];
-  const log: KeptLog[] = [];
+  const log: RetainedLog[] = [];
   for (let start = period.startOf(at - retention); start <= at; start = period.endOf(start)) {
     const bytes = usageInPeriod(world, id, period, start, []).data?.writtenBytes ?? 0;
     const until = period.endOf(start) + retention;

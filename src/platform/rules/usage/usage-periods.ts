@@ -14,7 +14,7 @@ import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../..
 import type { World } from "../../world/world.ts";
 
 /** A period in which a compute was active at one size. */
-export type ActiveInterval = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
+type ActiveInterval = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
 
 /** A period in which a branch stored the same. */
 export type StoredInterval = {
