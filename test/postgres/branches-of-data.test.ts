@@ -194,7 +194,13 @@ test("the size, the log and the transfer of a branch are those of its Postgres, 
   // 20,000 rows of 12 to 16 bytes.
   expect(data_transfer_bytes).toBeGreaterThan(240_000);
   expect(data_transfer_bytes).toBeLessThan(400_000);
+  const stored = async () => {
+    const { body } = await server.api("GET", `/projects/${parent.projectId}`);
+    return body.project.synthetic_storage_size;
+  };
+  expect(await stored()).toBe(logical_size + written_data_bytes);
   const child = await createChild(parent.projectId, { parent_id: parent.branchId });
+  expect(await stored()).toBe(logical_size + written_data_bytes);
   expect(await figuresOf(child.id)).toEqual({ logical_size, written_data_bytes: 0, data_transfer_bytes: 0 });
 });
 
