@@ -258,9 +258,7 @@ function parsePlanOption(text: string): VendorPlan | ExperimentPlanFile {
   const plan = VENDOR_PLANS.find((name) => name === text);
   if (plan !== undefined) return plan;
   if (text.endsWith(".json")) return { file: text };
-  throw new InvalidArgumentError(
-    `Allowed choices are ${VENDOR_PLANS.join(", ")}, or a file of whatif experiment that ends in .json.`,
-  );
+  throw invalidValue(`one of ${VENDOR_PLANS.join(", ")}, or a file of whatif experiment that ends in .json`);
 }
 
 function parseProjectOption(text: string): string {
