@@ -43,7 +43,7 @@ export function issueText(issue: Issue): string {
     case "invalid_union":
       return issue.input === undefined ? "is required" : "has a form that is not allowed here";
     case "invalid_key":
-      return "has a name that is not allowed here";
+      return issue.issues[0]?.message ?? "has a name that is not allowed here";
     case "invalid_element":
       return "contains a value that is not allowed here";
     case "custom":

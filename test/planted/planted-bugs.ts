@@ -245,7 +245,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     id: "watchdog-not-told",
     area: "engine",
     file: "src/postgres/engine/postgres-engine.ts",
-    search: "if (pid !== undefined) this.#watchdog.watch(pid, this.#sockets.root());",
+    search: "if (pid !== undefined) this.#watchdog.watch(pid);",
     replacement: "",
     breaks: "Postgres goes on after the server is killed, and the next server finds its directory in use",
     test: LEFT_PROCESSES,

@@ -179,7 +179,7 @@ test("an advice bills the storage of its world, once Postgres has reported it", 
 
 test.each([
   [{ slo: "fast" }, 'slo: must be a limit on a percentile of the wait, such as "p99 wait < 2s"'],
-  [{ slo: "p99 wait < 2s for batch" }, 'slo: no request names a source, so none is for "batch"'],
+  [{ slo: "p99 wait < 2s for batch" }, 'slo: no request names a source, so none is from "batch"'],
   [{ from: "yesterday" }, "from: "],
   [{ plan: "huge" }, "plan"],
   [{ budget: -1 }, "budget"],

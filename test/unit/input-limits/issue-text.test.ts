@@ -79,7 +79,9 @@ const CASES: Readonly<Record<z.core.$ZodIssue["code"], readonly Case[]>> = {
     [z.union([z.string(), z.number()]), undefined, "is required"],
     [onlyOne, { a: "a", b: "b" }, "has a form that is not allowed here"],
   ],
-  invalid_key: [[z.record(z.email(), z.int()), { a: 1 }, "has a name that is not allowed here"]],
+  invalid_key: [
+    [z.record(z.email(), z.int()), { a: 1 }, "must be an email address like somebody@example.com"],
+  ],
   invalid_element: [
     [z.map(z.any(), z.int()), new Map([[{}, "a"]]), "contains a value that is not allowed here"],
   ],

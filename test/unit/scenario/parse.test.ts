@@ -405,9 +405,7 @@ test("two projects with one label are rejected, also when count generates one of
 test("a label consists of letters, digits and dashes, and fits into an id", () => {
   const world = (label: string) => `version: 1\nlength: 1m\nworld: { projects: { ${label}: {} } }`;
   expect(problemsOf(world("a".repeat(40)))).toEqual([]);
-  expect(problemsOf(world("a".repeat(41)))[0]).toMatch(
-    /must be 1 to 40 characters of a-z, 0-9 and -|Invalid key/,
-  );
+  expect(problemsOf(world("a".repeat(41)))[0]).toMatch(/must be 1 to 40 characters of a-z, 0-9 and -/);
   expect(problemsOf(world("Shop"))).toHaveLength(1);
   const long = "b".repeat(40);
   const branch = (label: string) =>
