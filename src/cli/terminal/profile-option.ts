@@ -29,7 +29,8 @@ export function readProfileFile<T extends ProfileFile | WorldProfile>(
   try {
     content = readText(path, MAX.settingsFile);
   } catch {
-    throw profileError(path, `expected one of ${Object.keys(PROFILES).join(", ")} or a readable file`);
+    const names = Object.keys(PROFILES).join(", ");
+    throw new CliError(`--profile: expected ${names} or a readable file, got "${path}"`, true);
   }
   try {
     return parse(content, basename(basename(path, extname(path)), PROFILE_SUFFIX));

@@ -176,7 +176,9 @@ test("an invalid option is rejected with its name, and nothing is opened", async
   await expect(createStandin({ clock: "fast" })).rejects.toThrow(
     "clock: must be real, manual, or a factor like 60x",
   );
-  await expect(createStandin({ sed: 1 } as StandinOptions)).rejects.toThrow('Unrecognized key: "sed"');
+  await expect(createStandin({ sed: 1 } as StandinOptions)).rejects.toThrow(
+    'options: there is no field "sed"',
+  );
   await expect(createStandin({ limits: { branches: 0 } })).rejects.toThrow(
     "limits.branches: must be a whole number from 1, or plan",
   );

@@ -216,7 +216,7 @@ test.each([
   [["--start-at", "1969-12-31T23:59:59Z"], /--start-at/],
   [["--seed", "-1"], /--seed.*whole number/],
   [["--seed", "1.5"], /--seed.*whole number/],
-  [["--profile", "1999"], /--profile: expected 2024 or 2026, got "1999"/],
+  [["--profile", "1999"], /--profile: expected 2024, 2026 or a readable file, got "1999"/],
   [["--plan", "gold"], /--plan: expected paid or free, got "gold"/],
   [["--operations", "slow"], /--operations: expected timed or immediate, got "slow"/],
   [["--start-delay", "soon"], /--start-delay.*1s\.\.5s.*or profile/],

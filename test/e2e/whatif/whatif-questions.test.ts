@@ -199,7 +199,7 @@ test("profiles are compared by their values and by the cost of the traffic; a pr
 });
 
 test.each([
-  ["like: '2025'", /mine\.yaml: like: .*"2024"\|"2026"/],
+  ["like: '2025'", /mine\.yaml: like: must be one of 2024, 2026/],
   ["start_latency: soon", /mine\.yaml: start_latency: "soon" must be/],
   ["price: 3", /mine\.yaml: .*price/],
   ["max_connections: {large: 3}", /mine\.yaml: max_connections: keys must be sizes in CU/],

@@ -738,7 +738,7 @@ test.each([
   [["profiles", "few.csv", "--profile", "2026"], /--profile: give 2 to 8 profiles/],
   [
     ["profiles", "few.csv", "--profile", "2026", "--profile", "none.yaml"],
-    /none.yaml: expected one of 2024, 2026 or a readable file/,
+    /--profile: expected 2024, 2026 or a readable file, got ".*none.yaml"/,
   ],
   [["profiles", "few.csv", "--cu", "12"], /--cu: 12 CU is not a size of profile 2024/],
   [["fleet", "--pattern", "lazy", "--out", "x.csv"], /expected azure/],
