@@ -68,7 +68,9 @@ function listOf(topics: readonly Topic[]): string {
     .map((group) => {
       const lines = topics
         .filter((topic) => topic.group === group)
-        .map(({ name, title }) => `  ${name.padEnd(width)}  ${title}\n`);
+        .map(
+          ({ name, title }) => `  ${name.padEnd(width)}  ${title.charAt(0).toUpperCase()}${title.slice(1)}\n`,
+        );
       return `${group}\n${lines.join("")}`;
     })
     .join("\n");

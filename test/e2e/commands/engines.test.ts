@@ -82,5 +82,5 @@ async function createVolume(data: string, version: string) {
 test.each(["", "0", "16.2", "sixteen"])("standin engines install rejects the version %j", async (major) => {
   const { code, stderr } = await runStandin(["engines", "install", major, "--data", testDirectory()]);
   expect(code).toBe(2);
-  expect(stderr).toContain("Expected a major version such as 16.");
+  expect(stderr).toContain(`<major>: expected a major version such as 16, got "${major}"`);
 });

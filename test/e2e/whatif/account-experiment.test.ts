@@ -124,7 +124,10 @@ test("a plan respects the budget of cold starts and of dollars", async () => {
 test.each([
   [["experiment", "fleet.csv", "--max-extra-cold-starts", "2"], /fleet\.csv: experiment needs a file of/],
   [["experiment", "a.standin-account"], /--max-extra-cold-starts/],
-  [["experiment", "a.standin-account", "--max-extra-cold-starts", "many"], /must be a number/],
+  [
+    ["experiment", "a.standin-account", "--max-extra-cold-starts", "many"],
+    /expected a number above 0, got "many"/,
+  ],
   [["apply", "--plan", "huge"], /or a file of whatif experiment/],
   [["apply", "--plan", "plan.json", "--delays", "fleet"], /--delays: the delays are in the file of --plan/],
 ])("whatif %j is a usage error", async (args, message) => {

@@ -121,7 +121,7 @@ test.each([
     "start_latency: durations.start_compute states the same",
   ],
   [{ max_connections: { "0.25": 1 } }, "max_connections: only what-if questions take this"],
-  [{ speed: 1 }, "the file: Unrecognized key"],
+  [{ speed: 1 }, 'the file: there is no field "speed"'],
 ])("a server refuses the profile %j", async (content, problem) => {
   const path = profileFile(content);
   const { code, stderr } = await runStandin([

@@ -115,7 +115,7 @@ test("ClickHouse is asked by HTTP, for reading only, and its errors are shown", 
 test.each([
   [["--from", "duckdb:none.duckdb", ...MAP], 1, "none.duckdb does not exist"],
   [["--from", "duckdb:"], 2, "--from: name the table and its columns, such as --table calls --map"],
-  [["--from", "duckdb:", "--from", "duckdb:other", ...MAP], 2, "names a second database"],
+  [["--from", "duckdb:", "--from", "duckdb:other", ...MAP], 2, "expected one database, got a second one"],
   [
     ["--from", "duckdb:", ...MAP, "--start-latency", "1s"],
     2,

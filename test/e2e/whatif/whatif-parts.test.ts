@@ -77,7 +77,7 @@ test.each([
   [["merge", "1.json", "1.json"], 1, /1\.json: is shard 1\/2, as .*1\.json is; give each shard once/],
   [["merge", "1.json", "calls.csv"], 1, /calls\.csv: is not a part/],
   [["merge", "calls.csv", "--json"], 2, /--json: applies to parts/],
-  [["compare", "all.standin-trace", "--shard", "3/2"], 2, /must be a part of a number of parts/],
+  [["compare", "all.standin-trace", "--shard", "3/2"], 2, /--shard: expected a part such as 1\/3/],
 ] as const)("%j exits with %i", async ([command, ...args], code, message) => {
   const files = args.map((arg) => (/\.(json|csv|standin-trace)$/.test(arg) ? path(arg) : arg));
   const result = await whatif(command, ...files);
