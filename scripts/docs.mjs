@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { build } from "vitepress";
+import { githubSlug } from "../site/github-slug.mjs";
 import { readTopics } from "./docs-topics.mjs";
 
 const FOLDER = "dist/docs";
@@ -52,12 +53,20 @@ function filesOf(folder) {
 function listOfPages() {
   const groups = readTopics("docs/index.md").map(({ group, topics }) => {
     const lines = topics.map(({ path }) => {
-      const text = readFileSync(join("docs", path), "utf8");
-      return `- [${/^# (.+)$/m.exec(text)[1]}](${path}): ${firstSentence(text)}`;
+      const [file, anchor] = path.split("#");
+      const text = sectionOf(readFileSync(join("docs", file), "utf8"), anchor);
+      return `- [${/^#+ (.+)$/m.exec(text)[1]}](${path}): ${firstSentence(text)}`;
     });
     return `## ${group}\n\n${lines.join("\n")}\n`;
   });
   return `# standin\n\n> ${description}\n\n${groups.join("\n")}`;
+}
+
+/** From the heading with this anchor on; without one, all. */
+function sectionOf(text, anchor) {
+  if (anchor === undefined) return text;
+  const heading = [...text.matchAll(/^#+ (.+)$/gm)].find(([, title]) => githubSlug(title) === anchor);
+  return text.slice(heading.index);
 }
 
 function firstSentence(text) {
