@@ -168,7 +168,7 @@ test.each(OUTSIDE)("a seed file does not read SQL at %s", async (_, fileOf) => {
   const { code, stdout, stderr } = await runStandinProcess([
     ...["serve", "--data", join(path, "data"), "--seed-file", file, "--port", "0", "--pg-port", "none"],
   ]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(
     /sql of project shop-1: .* is outside .*; the files of a seed file are in its directory/,
   );
