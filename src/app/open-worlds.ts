@@ -13,7 +13,6 @@ import {
 } from "../platform/model/world-settings.ts";
 import { findApiKeyByHash, isRevokedHash } from "../platform/rules/account/decide-api-key.ts";
 import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
-import { profileOfWorld } from "../platform/world/world.ts";
 import type { SeedTarget } from "../scenario/file/seed-file.ts";
 import { type ClockStep, HostClock } from "../simulation/host-clock.ts";
 import type { MemoryJournal } from "../simulation/memory-journal.ts";
@@ -272,7 +271,7 @@ function ensureApiKey(transaction: Transaction, requestedKey: string | undefined
   if (requestedKey === undefined && world.apiKeys.size > 0) return undefined;
   const existing = requestedKey === undefined ? undefined : findApiKeyByHash(world, hashSecret(requestedKey));
   if (existing !== undefined) return requestedKey;
-  const key = requestedKey ?? newApiKeySecret(profileOfWorld(world).apiKeyPrefix);
+  const key = requestedKey ?? newApiKeySecret(world);
   transaction.execute({
     type: "CreateApiKey",
     accountId: account.id,

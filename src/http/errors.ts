@@ -191,9 +191,9 @@ export function publishedCodeOf(code: string): string {
   return CODES_WITHOUT_NAME.has(code) ? "" : code;
 }
 
-/** S: the body of every error. */
+/** S: the body of every error. In JSON, an undefined id is absent. */
 export function errorBody(
-  requestId: string,
+  requestId: string | undefined,
   { code, message }: { readonly code: string; readonly message: string },
 ): string {
   return JSON.stringify({ request_id: requestId, code, message: shortened(message, MAX.messageCharacters) });

@@ -1,4 +1,5 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { profileOfWorld, type World } from "../platform/world/world.ts";
 
 // Secrets come from the operating system, never from the world's seed: with a copy of the world they would be
 // predictable.
@@ -7,9 +8,11 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const API_KEY_LENGTH = 64; // A: the reference says "64-bit key", which is too short; real keys have 64 characters
 const PASSWORD_LENGTH = 16;
 
-/** The prefix is that of the world's profile. */
-export function newApiKeySecret(prefix: string): string {
-  return `${prefix}${randomText(API_KEY_LENGTH)}`;
+/** In the form of the world's profile, or of the recordings if its answers are theirs. */
+export function newApiKeySecret(world: World): string {
+  const { apiKeyPrefix, recordedApiKeyLength = API_KEY_LENGTH } = profileOfWorld(world);
+  const length = world.settings.answers === "recorded" ? recordedApiKeyLength : API_KEY_LENGTH;
+  return `${apiKeyPrefix}${randomText(length)}`;
 }
 
 /** D: passwords of roles have a fixed prefix, so that secret scanners find them. */

@@ -5,8 +5,7 @@ const FORMATS = {
   text: (value) => typeof value === "string" && value !== "",
   /** Text that was empty in the recording. */
   "text or empty": (value) => typeof value === "string",
-  /** Recorded secrets have 80 characters. Those of standin have the 64 of the reference. */
-  "secret of letters and digits": matches(/^[A-Za-z0-9]{64,}$/),
+  "secret of 80 letters and digits": matches(/^[A-Za-z0-9]{80}$/),
   integer: Number.isInteger,
   number: (value) => typeof value === "number",
   boolean: (value) => typeof value === "boolean",

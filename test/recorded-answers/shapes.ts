@@ -148,7 +148,7 @@ const API_KEY_USE: Shape = {
 
 export const CREATED_API_KEY: Shape = {
   id: "integer",
-  key: "secret of letters and digits",
+  key: "secret of 80 letters and digits",
   name: "text",
   created_at: "instant of whole seconds",
 };

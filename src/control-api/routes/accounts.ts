@@ -11,7 +11,6 @@ import {
   validApiKeys,
   validOrganizationKeys,
 } from "../../platform/rules/account/decide-api-key.ts";
-import { profileOfWorld } from "../../platform/world/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { runRead, runTransaction } from "../http/handler.ts";
@@ -148,7 +147,7 @@ function checkUnused(transaction: Transaction, apiKey: string | undefined): void
 }
 
 function createKey(transaction: Transaction, account: Account, name: string, provided: string | undefined) {
-  const key = provided ?? newApiKeySecret(profileOfWorld(transaction.world).apiKeyPrefix);
+  const key = provided ?? newApiKeySecret(transaction.world);
   const events = unwrap(
     transaction.execute({ type: "CreateApiKey", accountId: account.id, name, hash: hashSecret(key) }),
   );

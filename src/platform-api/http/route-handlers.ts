@@ -25,6 +25,7 @@ import type { Command } from "../../platform/rules/commands.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
 import { ConnectionUris, type PostgresAddress } from "../render/connection-uri.ts";
+import { answerAsRecorded, errorsNameTheirRequest } from "../render/recorded-answer.ts";
 import { type AuthenticatedCaller, authenticate, hasValidKey } from "./authenticate.ts";
 import { clientAddress } from "./client-address.ts";
 import { matchRequestFaults } from "./fault-middleware.ts";
@@ -109,7 +110,11 @@ export class RouteHandlers {
         const parts = this.#partsFor(context, transaction);
         return {
           status: options.status ?? 200,
-          body: handle({ transaction, account, principal, params, query, body, ...parts }),
+          body: answerAsRecorded(
+            transaction.world,
+            operationIdOf(context.req.method, context.req.routePath),
+            handle({ transaction, account, principal, params, query, body, ...parts }),
+          ),
         };
       };
       return this.#handle(context, describeNotFound(options.notFound, authorizeAndHandle), input);
@@ -164,11 +169,15 @@ export class RouteHandlers {
     };
     let world: WorldHandle | undefined;
     let result: RouteResult;
+    let namesRequest = true;
     try {
       world = worldOf(context);
       // A restored world has a new history id, so the limiter counts anew: time went back.
       const historyId = this.#rateLimiter && world.history().id;
-      const start = (transaction: Transaction) => this.#start(transaction, request, handle, historyId);
+      const start = (transaction: Transaction) => {
+        namesRequest = errorsNameTheirRequest(transaction.world);
+        return this.#start(transaction, request, handle, historyId);
+      };
       const immediate = await (isWrite(context) ? world.transact(start) : world.read(start));
       result = await withLaterBody(immediate ?? (await handleAfterDelay(world, request, handle)));
     } catch (error) {
@@ -179,7 +188,7 @@ export class RouteHandlers {
     }
     // Thrown only now: the commit must be durable before the connection drops.
     if ("lostBy" in result) throw new ConnectionLost(result.lostBy);
-    return sendResponse(context, { requestId, world, date: this.#date }, result);
+    return sendResponse(context, { requestId, namesRequest, world, date: this.#date }, result);
   }
 
   /** Handles the request; `undefined` if a fault delays it. */

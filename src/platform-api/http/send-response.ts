@@ -14,6 +14,8 @@ const SMALLEST_COMPRESSED = 1_400;
 
 type Sending = {
   readonly requestId: string;
+  /** Whether the body of an error has the id, too. */
+  readonly namesRequest: boolean;
   /** `undefined` if the request names no world that can be opened. */
   readonly world: WorldHandle | undefined;
   readonly date: DateHeader;
@@ -22,7 +24,7 @@ type Sending = {
 /** Sends a response with the headers of the imitated API. */
 export async function sendResponse(
   context: Context,
-  { requestId, world, date }: Sending,
+  { requestId, namesRequest, world, date }: Sending,
   response: RouteResponse,
 ): Promise<Response> {
   const headers: Record<string, string> = {
@@ -54,7 +56,11 @@ export async function sendResponse(
   }
   Object.assign(headers, response.headers);
   const published = { code: publishedCodeOf(response.code), message: response.message };
-  return context.body(errorBody(requestId, published), response.status as 400, headers);
+  return context.body(
+    errorBody(namesRequest ? requestId : undefined, published),
+    response.status as 400,
+    headers,
+  );
 }
 
 /** Only its user advances a manual clock, so a client that retries would wait forever. */

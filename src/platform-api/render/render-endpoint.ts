@@ -69,10 +69,6 @@ export class EndpointJsonCache {
   }
 
   listJson(world: World, computes: readonly Compute[], now: SimTime): string {
-    if (world.settings.answers === "recorded")
-      return JSON.stringify({
-        endpoints: computes.map((compute) => renderReadEndpoint(world, compute, now)),
-      });
     const [first] = computes;
     const cached = first && this.#lists.get(first);
     if (

@@ -3,7 +3,6 @@ import { keyName } from "../../http/fields.ts";
 import { requiredEvent } from "../../http/required-event.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { validApiKeys } from "../../platform/rules/account/decide-api-key.ts";
-import { profileOfWorld } from "../../platform/world/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import { keyId } from "../http/request-fields.ts";
 import { type ApiRoute, route } from "../http/route.ts";
@@ -18,7 +17,7 @@ const createApiKey = route(
   { permission: "person", body: z.object({ key_name: keyName }) },
   ({ account, body, transaction, execute }) => {
     // R: the secret is shown only here.
-    const key = newApiKeySecret(profileOfWorld(transaction.world).apiKeyPrefix);
+    const key = newApiKeySecret(transaction.world);
     const events = execute({
       type: "CreateApiKey",
       accountId: account.id,

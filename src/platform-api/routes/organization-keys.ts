@@ -8,7 +8,6 @@ import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { ApiKey } from "../../platform/model/api-key.ts";
 import { authorize } from "../../platform/rules/account/access.ts";
 import { validOrganizationKeys } from "../../platform/rules/account/decide-api-key.ts";
-import { profileOfWorld } from "../../platform/world/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import { keyId } from "../http/request-fields.ts";
 import { type ApiRoute, route } from "../http/route.ts";
@@ -50,7 +49,7 @@ const createOrgApiKey = route(
     // D: "you must use your personal API key and be an administrator".
     unwrap(authorize(transaction.world, principal, "person", {}));
     // R: the secret is shown only here.
-    const key = newApiKeySecret(profileOfWorld(transaction.world).apiKeyPrefix);
+    const key = newApiKeySecret(transaction.world);
     const { project_id } = body;
     const events = execute({
       type: "CreateApiKey",

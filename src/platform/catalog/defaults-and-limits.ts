@@ -55,6 +55,8 @@ export type Profile = {
   readonly subscriptionTypes: Readonly<Record<PlanName, string>>;
   /** What the secrets of new API keys begin with. */
   readonly apiKeyPrefix: string;
+  /** Characters of a recorded secret; absent if it is as long as others. */
+  readonly recordedApiKeyLength?: number;
   /** The query of connection URIs. */
   readonly connectionQuery: string;
   /** The major versions of Postgres that a new project can have, both inclusive. */
@@ -126,6 +128,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     // S: the same document.
     subscriptionTypes: { paid: "launch", free: "free_v2" },
     apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
+    recordedApiKeyLength: 80, // D: recorded in January 2024
     connectionQuery: "sslmode=require", // D
     pgVersions: { lowest: 14, highest: 17 }, // A: 17 came late in 2024
   },

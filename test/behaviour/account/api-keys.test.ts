@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashSecret, newApiKeySecret, sameHash } from "../../../src/worlds/secrets.ts";
+import { hashSecret, newServiceSecret, sameHash } from "../../../src/worlds/secrets.ts";
 import { createAccount, worldState } from "../../support/double/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double/double.ts";
 import { createTestDouble } from "../../support/double/history-requests.ts";
@@ -48,13 +48,13 @@ test("the secret of a key is shown only at its creation", async () => {
 });
 
 test("only the hash of a key is stored, and the whole hash is compared", () => {
-  const secret = newApiKeySecret("");
+  const secret = newServiceSecret("key_");
   expect(hashSecret(secret)).toMatch(/^[0-9a-f]{64}$/);
   expect(hashSecret(secret)).not.toContain(secret);
   expect(sameHash(hashSecret(secret), hashSecret(secret))).toBe(true);
   expect(sameHash(hashSecret(secret), hashSecret(`${secret}x`))).toBe(false);
   expect(sameHash(hashSecret(secret), "")).toBe(false);
-  expect(newApiKeySecret("")).not.toBe(secret);
+  expect(newServiceSecret("key_")).not.toBe(secret);
 });
 
 test("a revocation answers with the revoked key and its last use", async () => {

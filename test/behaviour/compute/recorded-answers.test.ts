@@ -48,3 +48,20 @@ test("by default they have neither, as in the reference; the option of a later s
   expect(await listedWith()).toEqual(["idle", NEVER]);
   expect(await listedWith("reference")).toEqual([undefined, undefined]);
 });
+
+test.each([
+  ["reference", { pg_settings: {} }],
+  ["recorded", {}],
+] as const)("with answers as %s, a compute without settings has %j", async (answers, empty) => {
+  const double = await createDouble({ answers });
+  const { projectId, path } = await createProject(double);
+  const settings = async () => {
+    const [listed] = (await double.api("GET", `/projects/${projectId}/endpoints`)).body.endpoints;
+    return [listed?.settings, (await double.api("GET", path)).body.endpoint.settings];
+  };
+  expect(await settings()).toEqual([empty, empty]);
+  const set = { pg_settings: { statement_timeout: "5s" } };
+  const changed = await double.api("PATCH", path, { endpoint: { settings: set } });
+  expect(changed.body.endpoint.settings).toMatchObject(set);
+  expect(await settings()).toMatchObject([set, set]);
+});

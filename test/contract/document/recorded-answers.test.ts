@@ -16,10 +16,6 @@ const ALWAYS: Exceptions = {
     reason: "the billing service, and so its portal, is not imitated",
     differences: ["billing_account.orb_portal_url: absent"],
   },
-  "POST /projects 400": {
-    reason: "every error of standin names its kind and its request, as the newer document describes",
-    differences: ['code: "BAD_REQUEST"', "request_id: not in the recorded answer"],
-  },
 };
 const CONTRADICTED_BY_THE_REFERENCE: Exceptions = {
   "GET /projects/{project_id}/endpoints 200": {
@@ -31,10 +27,22 @@ const CONTRADICTED_BY_THE_REFERENCE: Exceptions = {
     differences: ["endpoint.last_active: absent"],
   },
 };
+const UNLIKE_2024: Exceptions = {
+  "POST /api_keys 200": {
+    reason:
+      "the reference has a number with the length of a secret, 64; the recorded ones have 80 characters",
+    differences: [expect.stringMatching(/^key: "[A-Za-z0-9]{64}"$/)],
+  },
+  "POST /projects 400": {
+    reason: "every error names its request, as later documents describe",
+    differences: ["request_id: not in the recorded answer"],
+  },
+};
+const BY_DEFAULT = { ...ALWAYS, ...CONTRADICTED_BY_THE_REFERENCE, ...UNLIKE_2024 };
 
 /**
- * Fields of answers that no recording has at their place, by where they come from. A part in brackets stands for
- * both names.
+ * Fields of answers that no recording has at their place, by where they come from. With recorded answers, only those of
+ * the document of that year are there. A part in brackets stands for both names.
  */
 const UNRECORDED = {
   "the reference": ["projects[].locked", "(endpoints[]|endpoint).settings.pg_settings"],
@@ -56,7 +64,6 @@ const UNRECORDED = {
     "pagination.next",
     "billing_account.payment_method",
     "billing_account.name",
-    "created_at",
   ],
   "later documents": [
     "projects[].history_retention_seconds",
@@ -73,6 +80,7 @@ const UNRECORDED = {
     "(branches[]|branch).init_source",
     "(roles[]|role).authentication_method",
     "billing_account.state",
+    "created_at",
     "created_by",
     "[].created_by.id",
     "[].created_by.name",
@@ -81,13 +89,17 @@ const UNRECORDED = {
   ],
 };
 
+/** What the newest document requires and that of December 2024 lacks. */
+const REQUIRED_LATER =
+  /required property '(created_by|created_at|name|state|state_changed_at)'$|\/request_id must be/;
+
 const nameOf = ({ call: { method, path, status } }: JudgedCall) => `${method} ${path} ${status}`;
 const isComplete = ({ differences }: JudgedCall) => differences.length === 0;
 
 describe.each([
-  ["reference", { ...ALWAYS, ...CONTRADICTED_BY_THE_REFERENCE }, 48],
-  ["recorded", ALWAYS, 50],
-] as const)("in profile 2024 with answers as %s", (answers, exceptions: Exceptions, complete) => {
+  ["reference", BY_DEFAULT, 46, Object.values(UNRECORDED).flat()],
+  ["recorded", ALWAYS, 51, UNRECORDED["the document of December 2024"]],
+] as const)("in profile 2024 with answers as %s", (answers, exceptions: Exceptions, complete, unrecorded) => {
   let judged: JudgedCall[] = [];
   beforeAll(async () => {
     for (const recording of RECORDINGS)
@@ -126,8 +138,8 @@ describe.each([
     const faults = judged.flatMap(({ call, status, body }) =>
       document.answerFaults(call.operationId, status, body).map((fault) => `${call.operationId}: ${fault}`),
     );
-    expect(faults).toEqual([]);
-    const known = Object.values(UNRECORDED).flat().flatMap(bothNames);
+    expect(faults.filter((fault) => answers === "reference" || !REQUIRED_LATER.test(fault))).toEqual([]);
+    const known = unrecorded.flatMap(bothNames);
     expect([...new Set(judged.flatMap(({ unrecorded }) => unrecorded))].sort()).toEqual([...known].sort());
   });
 });
