@@ -141,6 +141,27 @@ test.each([
   expect([status, body.message]).toEqual([412, expect.stringContaining(`${message}: the free plan`)]);
 });
 
+test.each([
+  ["hipaa", "HIPAA_NOT_ALLOWED"],
+  ["enable_logical_replication", "LOGICAL_REPLICATION_NOT_ALLOWED"],
+] as const)(
+  "%s of a project cannot be switched off: 400, and the whole request is void",
+  async (setting, reason) => {
+    const { projectId } = await createProject(double, { name: "first", settings: { [setting]: true } });
+    const path = `/projects/${projectId}`;
+    const patch = (settings: object) =>
+      answer({ method: "PATCH", path, body: { project: { name: "second", settings } } });
+    const { body: before } = await double.api("GET", path);
+    const message = `settings.${setting}: once enabled, it cannot be disabled`;
+    expect(await patch({ [setting]: false })).toMatchObject({ answered: [400, "", message], reason });
+    expect((await double.api("GET", path)).body).toEqual(before);
+    expect((await patch({ [setting]: true })).answered[0]).toBe(200);
+    expect((await patch({ quota: { active_time_seconds: 60 } })).answered[0]).toBe(200);
+    const { name, settings } = (await double.api("GET", path)).body.project;
+    expect([name, settings[setting]]).toEqual(["second", true]);
+  },
+);
+
 test("a key set of an unknown provider is refused, and that of a known one is accepted", async () => {
   const { projectId } = await createProject(double);
   const path = `/projects/${projectId}/jwks`;
@@ -158,4 +179,7 @@ test("a key set of an unknown provider is refused, and that of a known one is ac
     "https://id.example/realms/app/protocol/openid-connect/certs",
   ])
     expect([url, await add(url)]).toEqual([url, 201]);
+  const { jwks } = (await double.api("GET", path)).body;
+  expect(jwks.map(({ jwks_url }) => jwks_url)).not.toContain("https://bar.com");
+  expect(jwks).toHaveLength(4);
 });
