@@ -21,6 +21,10 @@ type FileOptions = { readonly file: string; readonly json?: boolean };
 type HostsOptions = ServerTarget & FileOptions;
 type NamedEndpoint = { readonly host: string; readonly pooler_host: string };
 
+/** What `--connection-uris auto` answers for a name that does not resolve. */
+const FORM_FOR_ALL_RESOLVERS =
+  "Without an entry, connection_uri has 127.0.0.1 and options=endpoint%3D<id>, which needs no resolver; host resolves only where names below localhost do";
+
 /** More names than a resolver reads quickly: it goes through the file for each name. */
 const MAX_COMPUTES = 2_000;
 
@@ -78,13 +82,15 @@ function addCheck(hosts: Command): void {
     usage: "check",
     description: "check that the hosts file has the host names of all computes of the world",
     options: [fileOption()],
-    notes: "Exit status: 0 all names are there, 1 at least one is missing.",
+    notes: `${FORM_FOR_ALL_RESOLVERS}.
+
+Exit status: 0 all names are there, 1 at least one is missing.`,
     examples: ["standin hosts check"],
   }).action(async (options: HostsOptions) => {
     const file = new HostsFile(options.file);
     const names = (await entriesOf(options)).flatMap((entry) => entry.names);
     const missing = names.filter((name) => !file.leadsHere(name));
-    const missed = `${options.file}: ${missing.length} of ${names.length} names are missing, such as ${missing[0]}; run standin hosts install`;
+    const missed = `${options.file}: ${missing.length} of ${names.length} names are missing, such as ${missing[0]}; run standin hosts install. ${FORM_FOR_ALL_RESOLVERS}`;
     printResult(
       options,
       { file: options.file, names: names.length, missing },

@@ -42,6 +42,7 @@ test("connection URIs agree with the host once standin hosts has written it", as
   const target = ["--data", data];
   const missing = await runStandin(["hosts", "check", "--file", hosts, ...target]);
   expect([missing.code, missing.stdout]).toEqual([1, expect.stringContaining("2 of 2 names are missing")]);
+  expect(missing.stdout).toContain("connection_uri has 127.0.0.1 and options=endpoint%3D<id>");
 
   expect(await runStandin(["hosts", "install", "--file", hosts, ...target])).toMatchObject({
     code: 0,
