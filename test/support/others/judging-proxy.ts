@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
 import { createAdaptorServer } from "@hono/node-server";
 import { operationFinder } from "../document/public-client.ts";
 import { loadPublicDocument } from "../document/public-document.ts";
@@ -22,6 +23,8 @@ export type JudgedCall = {
 type Answer = (request: Request) => Response | Promise<Response>;
 
 const BASE_PATH = "/api/v2";
+/** The first bytes of a compressed body. */
+const GZIP = Buffer.from([0x1f, 0x8b]);
 const document = loadPublicDocument();
 const operationOf = operationFinder(document);
 
@@ -43,7 +46,7 @@ export class JudgingProxy {
     const server = createAdaptorServer({
       fetch: async (request: Request) => {
         const response = await answer(request);
-        const text = await response.text();
+        const text = await plainText(response);
         calls.push(judge(request, response, text));
         const headers = new Headers(response.headers);
         for (const name of ["content-encoding", "content-length", "transfer-encoding"]) headers.delete(name);
@@ -101,6 +104,13 @@ function judge(request: Request, response: Response, text: string): JudgedCall {
 function verdictOf(status: number): Verdict {
   if (status < 400) return "passed";
   return status < 500 || status === 501 ? "refused" : "different";
+}
+
+/** The API compresses answers for clients that accept it. `fetch` decompresses them, and keeps the header. */
+async function plainText(response: Response): Promise<string> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const isCompressed = bytes.subarray(0, GZIP.length).equals(GZIP);
+  return (isCompressed ? gunzipSync(bytes) : bytes).toString("utf8");
 }
 
 function isWithoutBody(status: number): boolean {
