@@ -2,6 +2,7 @@ import { DAY, SECOND } from "../../src/kernel/time.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { activePeriods } from "../../src/whatif/periods/active-periods.ts";
 import { type Bounds, PeriodBounds } from "../../src/whatif/periods/period-bounds.ts";
+import { operationColumns } from "../../test/support/account/operation-columns.ts";
 import { syntheticCompute, underDelay } from "../../test/support/account/synthetic-account.ts";
 import { arrivalsOfKind, FIRST_DAY, TRAFFIC_KINDS } from "../decisions/traffic-kinds.ts";
 import { requestsOf } from "./short-gap-error.ts";
@@ -35,7 +36,11 @@ export function fleetsOutside(fleets: number): FleetsOutside {
         ...([FIRST_DAY, END, inForceS, START_MS, startsAtCreation] as const),
       );
       const createdAt = startsAtCreation ? FIRST_DAY : FIRST_DAY - DAY;
-      const { periods } = activePeriods(operations, [{ at: END, delay: inForceS }], createdAt);
+      const { periods } = activePeriods(
+        operationColumns(operations),
+        [{ at: END, delay: inForceS }],
+        createdAt,
+      );
       bounds.addCompute(periods, END, 1);
       for (const [index, delayS] of DELAYS_S.entries()) {
         const own = underDelay(busy, END, delayS * SECOND);

@@ -4,6 +4,7 @@ import type { ComputeArrivals } from "../../src/traffic/recorded/trace/trace.ts"
 import { activePeriods } from "../../src/whatif/periods/active-periods.ts";
 import { estimateCompute } from "../../src/whatif/periods/compute-estimate.ts";
 import { PeriodBounds } from "../../src/whatif/periods/period-bounds.ts";
+import { operationColumns } from "../../test/support/account/operation-columns.ts";
 import { syntheticCompute, underDelay } from "../../test/support/account/synthetic-account.ts";
 import { arrivalsOfKind, FIRST_DAY, type TrafficKind } from "../decisions/traffic-kinds.ts";
 
@@ -35,7 +36,11 @@ export function shortGapError(kind: TrafficKind, fleets: number, shorterS: numbe
         IN_FORCE_S,
         START_MS,
       );
-      const { periods } = activePeriods(operations, [{ at: endAt, delay: IN_FORCE_S }], FIRST_DAY - DAY);
+      const { periods } = activePeriods(
+        operationColumns(operations),
+        [{ at: endAt, delay: IN_FORCE_S }],
+        FIRST_DAY - DAY,
+      );
       bounds.addCompute(periods, endAt, 1);
       add(truth, underDelay(busy, endAt, shorterS * SECOND));
       const [own] = estimateCompute(periods, endAt, [shorterS]).byDelay;

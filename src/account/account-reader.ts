@@ -2,28 +2,21 @@ import type { Database } from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
 import type { ConsumptionRow, EndpointRow, SettingsRow } from "./account-file.ts";
 
-/** One operation, oldest first within its compute. */
-type OperationRow = readonly [
-  endpoint: number,
-  createdAt: SimTime,
-  action: string,
-  status: string,
-  durationMs: number,
-];
-
-type ReadOperation = {
-  readonly createdAt: SimTime;
-  readonly action: string;
-  readonly status: string;
-  readonly durationMs: number;
+/** The operations of a compute in columns, oldest first; those of one second in any order. */
+type OperationColumns = {
+  readonly createdAt: Float64Array;
+  readonly durationMs: Float64Array;
+  /** The position in the list of actions that the reader was given, or the length of the list for another action. */
+  readonly action: Uint8Array;
+  /** The same for statuses. */
+  readonly status: Uint8Array;
 };
 
 export type ReadEndpoint = EndpointRow & {
   readonly projectName: string;
   /** Oldest first. */
   readonly settings: readonly SettingsRow[];
-  /** Oldest first; those of one second in any order. */
-  readonly operations: readonly ReadOperation[];
+  readonly operations: OperationColumns;
 };
 
 /** Where a file comes from and what it covers. */
@@ -52,7 +45,11 @@ export function accountSummary(database: Database): AccountSummary | undefined {
 }
 
 /** All computes in the order in which they were first read, each with its operations. */
-export function* readEndpoints(database: Database): Generator<ReadEndpoint> {
+export function* readEndpoints(
+  database: Database,
+  actions: readonly string[],
+  statuses: readonly string[],
+): Generator<ReadEndpoint> {
   const endpoints = database
     .prepare(
       `SELECT endpoints.*, coalesce(projects.name, '') AS projectName FROM endpoints
@@ -60,21 +57,50 @@ export function* readEndpoints(database: Database): Generator<ReadEndpoint> {
     )
     .all() as (EndpointRow & { projectName: string })[];
   const settings = database.prepare("SELECT * FROM settings WHERE endpoint = ? ORDER BY first_seen_at");
-  const operations = database
-    .prepare(
-      "SELECT endpoint, created_at, action, status, duration_ms FROM operations WHERE endpoint = ? ORDER BY created_at",
-    )
-    .raw();
-  for (const endpoint of endpoints) {
-    const rows = operations.all(endpoint.number) as OperationRow[];
+  const operationsOf = operationsReader(database, actions, statuses);
+  for (const endpoint of endpoints)
     yield {
       ...endpoint,
       settings: settings.all(endpoint.number) as SettingsRow[],
-      operations: rows.map(([, createdAt, action, status, durationMs]) => ({
-        ...{ createdAt, action, status, durationMs },
-      })),
+      operations: operationsOf(endpoint.number),
     };
-  }
+}
+
+/**
+ * Reads a column at a time, each value as one number: a query that returns millions of rows needs most of its time to make
+ * an object of each.
+ */
+function operationsReader(database: Database, actions: readonly string[], statuses: readonly string[]) {
+  const ofEndpoint = "FROM operations WHERE endpoint = ? ORDER BY created_at, id";
+  const instants = database.prepare(`SELECT created_at ${ofEndpoint}`).pluck();
+  const [actionCodes, statusCodes] = [actions.length + 1, statuses.length + 1];
+  const others = database
+    .prepare(
+      `SELECT (duration_ms * ${actionCodes} + ${positionSql("action", actions)}) * ${statusCodes}
+       + ${positionSql("status", statuses)} ${ofEndpoint}`,
+    )
+    .pluck();
+  return (endpoint: number): OperationColumns => {
+    const createdAt = new Float64Array(instants.all(endpoint) as number[]);
+    const durationMs = new Float64Array(createdAt.length);
+    const action = new Uint8Array(createdAt.length);
+    const status = new Uint8Array(createdAt.length);
+    const packedValues = others.all(...actions, ...statuses, endpoint) as number[];
+    for (let index = 0; index < packedValues.length; index += 1) {
+      const packed = packedValues[index] as number;
+      const rest = Math.floor(packed / statusCodes);
+      status[index] = packed - rest * statusCodes;
+      durationMs[index] = Math.floor(rest / actionCodes);
+      action[index] = rest - (durationMs[index] as number) * actionCodes;
+    }
+    return { createdAt, durationMs, action, status };
+  };
+}
+
+/** The position of the value of a column among parameters, or their number. */
+function positionSql(column: string, values: readonly string[]): string {
+  const cases = values.map((_, position) => `WHEN ? THEN ${position}`);
+  return `CASE ${column} ${cases.join(" ")} ELSE ${values.length} END`;
 }
 
 export function readConsumptionRows(database: Database): readonly ConsumptionRow[] {

@@ -2,7 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/kernel/time.ts";
 import { activePeriods } from "../../src/whatif/periods/active-periods.ts";
+import { BoundsOfPeriod } from "../../src/whatif/periods/bounds-of-period.ts";
+import { ObservedPeriod } from "../../src/whatif/periods/observed-period.ts";
 import { type Bounds, type DelayBounds, PeriodBounds } from "../../src/whatif/periods/period-bounds.ts";
+import type { PeriodColumns } from "../../src/whatif/periods/period-columns.ts";
+import { operationColumns } from "../support/account/operation-columns.ts";
 import { syntheticCompute, underDelay } from "../support/account/synthetic-account.ts";
 import { expectHolds } from "../support/properties/properties.ts";
 
@@ -37,7 +41,11 @@ test("what the traffic would have cost is never outside the bounds that its oper
       const synthetic = syntheticCompute(requests, START, END, delayS, startMs, startsAtCreation);
       const { busy, operations, ...recorded } = synthetic;
       const createdAt = { "starts it": START, "starts it not": START - DAY, unknown: undefined }[creation];
-      const { periods } = activePeriods(operations, [{ at: END, delay: delayS }], createdAt);
+      const { periods } = activePeriods(
+        operationColumns(operations),
+        [{ at: END, delay: delayS }],
+        createdAt,
+      );
       const bounds = new PeriodBounds(DELAYS, WORTH_S * SECOND);
       bounds.addCompute(periods, END, 1);
       for (const { delay, coldStarts, activeMs, netSavingCuMs } of bounds.results()) {
@@ -57,6 +65,49 @@ test("what the traffic would have cost is never outside the bounds that its oper
   );
 });
 
+/** Each period under each delay by itself, without what periods have in common. */
+function boundsOneByOne(periods: PeriodColumns): DelayBounds[] {
+  const [period, own] = [new ObservedPeriod(), new BoundsOfPeriod()];
+  return DELAYS.map((delay) => {
+    const limitMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+    const sums: Record<"coldStarts" | "activeMs" | "net", [number, number]> = {
+      coldStarts: [0, 0],
+      activeMs: [0, 0],
+      net: [0, 0],
+    };
+    const add = (sum: [number, number], least: number, most: number) => {
+      sum[0] += least;
+      sum[1] += most;
+    };
+    for (let index = 0; index < periods.length; index += 1) {
+      period.read(periods, index, END);
+      own.set(period, limitMs, WORTH_S * SECOND);
+      add(sums.coldStarts, own.leastCold, own.mostCold);
+      add(sums.activeMs, own.leastActiveMs, own.mostActiveMs);
+      add(sums.net, own.leastNetMs, own.mostNetMs);
+    }
+    const boundsOf = ([least, most]: readonly [number, number]) => ({ least, most });
+    const activeMs = boundsOf(sums.activeMs);
+    const coldStarts = boundsOf(sums.coldStarts);
+    return { delay, coldStarts, activeMs, cuMs: activeMs, netSavingCuMs: boundsOf(sums.net) };
+  });
+}
+
+test("the bounds of a compute are the sums of those of its periods, each under each delay by itself", async () => {
+  await expectHolds(
+    fc.property(compute, fc.constantFrom("known", "unknown", "changes"), (own, delay) => {
+      const { operations } = syntheticCompute(own.requests, START, END, own.delayS, own.startMs, true);
+      const readings = { known: [own.delayS], unknown: [], changes: [own.delayS, 90] }[delay];
+      const seen = readings.map((delayS, index) => ({ at: START + (index + 1) * DAY, delay: delayS }));
+      const { periods } = activePeriods(operationColumns(operations), seen, START);
+      const bounds = new PeriodBounds(DELAYS, WORTH_S * SECOND);
+      bounds.addCompute(periods, END, 1);
+      expect(bounds.results()).toEqual(boundsOneByOne(periods));
+    }),
+    1_000,
+  );
+});
+
 function isWithin(value: number, { least, most }: Bounds): boolean {
   return value >= least && value <= most;
 }
@@ -73,7 +124,7 @@ test.each([
 ])("$what of a shorter delay are those of a traffic", ({ what, gapMs }) => {
   const requests = [...run(gapMs, 40), ...run(gapMs, 40), ...run(gapMs, 40)];
   const { busy, operations } = syntheticCompute(requests, START, END, 300, 0);
-  const { periods } = activePeriods(operations, [{ at: END, delay: 300 }], START - DAY);
+  const { periods } = activePeriods(operationColumns(operations), [{ at: END, delay: 300 }], START - DAY);
   const bounds = new PeriodBounds([60], WORTH_S * SECOND);
   bounds.addCompute(periods, END, 1);
   const [{ coldStarts, activeMs }] = bounds.results() as [DelayBounds];

@@ -6,6 +6,7 @@ import { accountFleet } from "../../src/whatif/periods/account-fleet.ts";
 import { planExperiment } from "../../src/whatif/periods/experiment-plan.ts";
 import { type DelayBounds, PeriodBounds } from "../../src/whatif/periods/period-bounds.ts";
 import { IndexedStreams } from "../../src/whatif/units/draws.ts";
+import { type ComputeOperation, operationColumns } from "../support/account/operation-columns.ts";
 import { type SyntheticRequest, syntheticCompute, underDelay } from "../support/account/synthetic-account.ts";
 
 const START = 1_767_225_600_000;
@@ -21,7 +22,8 @@ const BUDGET = { maxExtraColdStartsPerDay: 60, days: 3, maxCost: undefined };
 const PRICES = { pricePerCuHour: 0.16, coldStartS: WORTH_S };
 
 type Busy = readonly (readonly [number, number])[];
-type Experimented = { readonly compute: AccountCompute; readonly busy: Busy };
+type ShownCompute = Omit<AccountCompute, "operations"> & { readonly operations: readonly ComputeOperation[] };
+type Experimented = { readonly compute: ShownCompute; readonly busy: Busy };
 
 /** The computes of one fleet: sessions of requests with gaps of their own, and pauses between them. */
 class RandomFleet {
@@ -79,14 +81,18 @@ class RandomFleet {
       ...compute,
       operations: compute.operations.filter(({ createdAt }) => createdAt < MIDDLE),
     }));
-    return accountFleet(computes, [], MIDDLE, IN_FORCE_S);
+    return accountFleet(computes.map(asRead), [], MIDDLE, IN_FORCE_S);
   }
+}
+
+function asRead(compute: ShownCompute): AccountCompute {
+  return { ...compute, operations: operationColumns(compute.operations) };
 }
 
 function boundsOf(computes: readonly Experimented[]): readonly DelayBounds[] {
   const bounds = new PeriodBounds(DELAYS, WORTH_S * SECOND);
   const fleet = accountFleet(
-    computes.map(({ compute }) => compute),
+    computes.map(({ compute }) => asRead(compute)),
     [],
     END,
     IN_FORCE_S,

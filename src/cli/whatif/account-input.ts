@@ -8,6 +8,7 @@ import {
 } from "../../account/account-reader.ts";
 import { HOUR } from "../../kernel/time.ts";
 import { type AccountFleet, accountFleet } from "../../whatif/periods/account-fleet.ts";
+import { ACTIVITY_ACTIONS, DECISIVE_STATUSES } from "../../whatif/periods/compute-operations.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 export type OpenedAccount = { readonly fleet: AccountFleet; readonly summary: AccountSummary };
@@ -41,7 +42,7 @@ export function openAccount(path: string, defaultDelayS: number): OpenedAccount 
 }
 
 function* computesOf(database: ReturnType<typeof openAccountFile>) {
-  for (const endpoint of readEndpoints(database)) {
+  for (const endpoint of readEndpoints(database, ACTIVITY_ACTIONS, DECISIVE_STATUSES)) {
     const { id, project, projectName, settings, operations } = endpoint;
     yield {
       ...{ id, project, projectName, operations },

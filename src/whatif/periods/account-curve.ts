@@ -86,13 +86,14 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
   const had = new Set<SuspendDelay>();
   for (const { periods, endAt, cu, delay } of fleet.computes) {
     bounds.addCompute(periods, endAt, cu);
-    for (const period of periods) if (period.delay !== undefined) had.add(period.delay);
+    for (const own of periods.delays()) had.add(own);
     if (periods.length > 0 && delay !== undefined) inForce.set(delay, (inForce.get(delay) ?? 0) + 1);
   }
   const { recorded } = bounds;
   const days = daysOf(fleet);
   const longest = Math.max(0, ...[...inForce.keys(), ...had].map(lengthOf));
-  const isKnown = fleet.computes.every(({ periods }) => periods.every(({ delay }) => delay !== undefined));
+  const withKnownDelay = fleet.computes.reduce((sum, { periods }) => sum + periods.countKnownDelays(), 0);
+  const isKnown = withKnownDelay === recorded.periods;
   const estimates = estimatesOf(fleet, delays);
   const monthly = (cuMs: number) => perMonth((cuMs / HOUR) * question.pricePerCuHour, days * DAY);
   return {
@@ -101,7 +102,7 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
       computes_used: recorded.computes,
       operations: fleet.operations,
       periods: recorded.periods,
-      periods_with_known_delay: countPeriods(fleet),
+      periods_with_known_delay: withKnownDelay,
       ...{ from: isoInstant(fleet.startAt), to: isoInstant(fleet.endAt), days },
     },
     recorded: {
@@ -207,13 +208,6 @@ function answeredDelays({ delays, settable }: AccountQuestion): SuspendDelay[] {
 
 function lengthOf(delay: SuspendDelay): number {
   return delay === "never" ? Number.POSITIVE_INFINITY : delay;
-}
-
-function countPeriods({ computes }: AccountFleet): number {
-  return computes.reduce(
-    (sum, { periods }) => sum + periods.filter(({ delay }) => delay !== undefined).length,
-    0,
-  );
 }
 
 const MODEL_ASSUMPTION =

@@ -1,12 +1,9 @@
 import { DAY, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
-import {
-  type ActivePeriod,
-  activePeriods,
-  type ComputeOperation,
-  type SeenDelay,
-  type UnusedOperations,
-} from "./active-periods.ts";
+import { activePeriods, type UnusedOperations } from "./active-periods.ts";
+import type { ComputeOperations } from "./compute-operations.ts";
+import type { SeenDelay } from "./delay-lookup.ts";
+import type { PeriodColumns } from "./period-columns.ts";
 import { type MeteredFrame, type Reconciliation, reconcile } from "./reconciliation.ts";
 
 /** One reading of the settings of a compute, which was the same from `firstSeenAt` to `lastSeenAt`. */
@@ -24,7 +21,7 @@ export type AccountCompute = {
   readonly project: string;
   readonly projectName: string;
   readonly settings: readonly SeenSettings[];
-  readonly operations: readonly ComputeOperation[];
+  readonly operations: ComputeOperations;
   /** Undefined if only operations name it. */
   readonly createdAt: SimTime | undefined;
   readonly deletedAt: SimTime | undefined;
@@ -32,7 +29,7 @@ export type AccountCompute = {
 
 /** A compute whose operations were made into periods. */
 type FleetCompute = Omit<AccountCompute, "operations" | "settings"> & {
-  readonly periods: readonly ActivePeriod[];
+  readonly periods: PeriodColumns;
   readonly unused: UnusedOperations;
   /** The newest reading of its delay. */
   readonly delay: SuspendDelay | undefined;
@@ -67,7 +64,7 @@ export function accountFleet(
   const fleet: FleetCompute[] = [];
   let [startAt, operations] = [endAt, 0];
   for (const { operations: own, settings, ...compute } of computes) {
-    operations += own.length;
+    operations += own.createdAt.length;
     const seen = settings.flatMap(({ firstSeenAt, lastSeenAt, suspendTimeoutSeconds }): SeenDelay[] => {
       const delay = delayOf(suspendTimeoutSeconds, defaultDelayS);
       return [
@@ -76,8 +73,7 @@ export function accountFleet(
       ];
     });
     const { periods, unused } = activePeriods(own, seen, compute.createdAt);
-    const [first] = periods;
-    if (first !== undefined) startAt = Math.min(startAt, first.requestedAt);
+    if (periods.length > 0) startAt = Math.min(startAt, periods.requestedAt[0] as number);
     fleet.push({
       ...compute,
       ...{ periods, unused },

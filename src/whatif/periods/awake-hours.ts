@@ -1,7 +1,6 @@
 import { utcDateOf } from "../../kernel/calendar.ts";
 import { type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
 import type { AccountFleet } from "./account-fleet.ts";
-import { activeAt } from "./active-periods.ts";
 
 export const HOURS_OF_WEEK = 168;
 
@@ -23,7 +22,10 @@ export function awakeHours({ computes, startAt, endAt }: AccountFleet): readonly
   return computes.flatMap(({ id, project, projectName, periods, endAt: ownEnd }) => {
     if (periods.length === 0) return [];
     const active = hoursBetween(
-      periods.map((period) => [activeAt(period), period.suspendedAt ?? ownEnd] as const),
+      Array.from(
+        periods.requestedAt.subarray(0, periods.length),
+        (_, index) => [periods.activeAt(index), periods.lastActiveAt(index, ownEnd)] as const,
+      ),
     );
     const isAlone = perProject.get(project) === 1 && projectName !== "";
     return [

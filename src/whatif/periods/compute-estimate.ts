@@ -1,7 +1,9 @@
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
-import { type ActivePeriod, activeAt, RESOLUTION_MS } from "./active-periods.ts";
-import { type KnownPeriod, ShortGapModel } from "./short-gaps.ts";
+import { RESOLUTION_MS } from "./active-periods.ts";
+import { GapSums } from "./gap-sums.ts";
+import type { PeriodColumns } from "./period-columns.ts";
+import { ShortGapModel } from "./short-gaps.ts";
 
 /** What each delay would have meant for a compute, by the model of short gaps where operations do not show it. */
 type ComputeEstimate = {
@@ -13,23 +15,17 @@ type ComputeEstimate = {
 
 type EstimatedTotals = { readonly coldStarts: number; readonly activeMs: DurationMs };
 
-type PeriodsOfDelay = { readonly delayS: number; readonly periods: KnownPeriod[] };
-
 /** Periods whose last request is not known count as they were. */
 export function estimateCompute(
-  periods: readonly ActivePeriod[],
+  periods: PeriodColumns,
   endAt: SimTime,
   delays: readonly SuspendDelay[],
 ): ComputeEstimate {
-  const { byDelay, others } = sorted(periods, endAt);
-  const models = byDelay.map((group) => new ShortGapModel(group.periods, group.delayS * SECOND));
+  const { byDelay, others } = groupedByDelay(periods, endAt);
   const totals = delays.map((delay) => {
     let { coldStarts, activeMs } = others;
-    for (const [index, group] of byDelay.entries()) {
-      const sum =
-        delay === "never" || delay >= group.delayS
-          ? shown(group.periods, delay)
-          : modelled(group, models[index] as ShortGapModel, delay);
+    for (const group of byDelay) {
+      const sum = group.under(delay);
       coldStarts += sum.coldStarts;
       activeMs += sum.activeMs;
     }
@@ -38,53 +34,90 @@ export function estimateCompute(
   return { byDelay: totals, isModelled: byDelay.length > 0 };
 }
 
-function sorted(periods: readonly ActivePeriod[], endAt: SimTime) {
-  const byDelay = new Map<number, KnownPeriod[]>();
+function groupedByDelay(periods: PeriodColumns, endAt: SimTime) {
+  const byDelay = new Map<number, PeriodsOfDelay>();
   const others = { coldStarts: 0, activeMs: 0 };
-  for (const [index, period] of periods.entries()) {
-    const next = periods[index + 1]?.requestedAt;
-    const { delay, suspendedAt, end } = period;
-    const activeMs = (suspendedAt ?? endAt) - activeAt(period);
-    if (end !== "autosuspend" || suspendedAt === undefined || typeof delay !== "number") {
-      if (next !== undefined) others.coldStarts += 1;
+  for (let index = 0; index < periods.length; index += 1) {
+    const isOver = index + 1 < periods.length;
+    const suspendedAt = periods.lastActiveAt(index, endAt);
+    const activeMs = suspendedAt - periods.activeAt(index);
+    if (!periods.isLastRequestKnown(index)) {
+      if (isOver) others.coldStarts += 1;
       others.activeMs += Math.max(0, activeMs);
       continue;
     }
-    const windowMs = activeMs - delay * SECOND;
+    const delayS = periods.delayS[index] as number;
+    const windowMs = activeMs - delayS * SECOND;
     // Started at its creation, and idle for one delay: most likely without a request.
-    if (period.startedBy === "creation" && windowMs <= RESOLUTION_MS) continue;
-    const lastEnd = suspendedAt - delay * SECOND;
-    const known = {
-      windowMs: Math.max(0, windowMs),
-      ...{ gapMs: (next ?? endAt) - lastEnd, isOver: next !== undefined },
+    if (periods.isByCreation(index) && windowMs <= RESOLUTION_MS) continue;
+    const lastEnd = suspendedAt - delayS * SECOND;
+    const next = isOver ? (periods.requestedAt[index + 1] as number) : endAt;
+    let group = byDelay.get(delayS);
+    if (group === undefined) {
+      group = new PeriodsOfDelay(delayS, periods.length - index);
+      byDelay.set(delayS, group);
+    }
+    group.add(Math.max(0, windowMs), next - lastEnd, isOver);
+  }
+  return { byDelay: [...byDelay.values()], others };
+}
+
+/** The periods of one compute that had the same delay, and whose last request is known. */
+class PeriodsOfDelay {
+  readonly #delayS: number;
+  readonly #gapsMs: Float64Array;
+  #gaps = 0;
+  #periods = 0;
+  /** From the first request to the end of the last one. */
+  #windowMs = 0;
+  /** From the last request of all to the end of what was read. */
+  #lastMs = 0;
+  #known: { readonly gaps: GapSums; readonly model: ShortGapModel } | undefined;
+
+  /** `capacity`: the most periods that it may get. */
+  constructor(delayS: number, capacity: number) {
+    this.#delayS = delayS;
+    this.#gapsMs = new Float64Array(capacity);
+  }
+
+  /** `isOver`: whether a request ended the gap after the period. */
+  add(windowMs: DurationMs, gapMs: DurationMs, isOver: boolean): void {
+    this.#periods += 1;
+    this.#windowMs += windowMs;
+    if (isOver) {
+      this.#gapsMs[this.#gaps] = gapMs;
+      this.#gaps += 1;
+    } else this.#lastMs = gapMs;
+  }
+
+  under(delay: SuspendDelay): EstimatedTotals {
+    this.#known ??= this.#sorted();
+    const { gaps, model } = this.#known;
+    if (delay === "never") return this.#shown(gaps, Number.POSITIVE_INFINITY);
+    if (delay >= this.#delayS) return this.#shown(gaps, delay * SECOND);
+    const recorded = this.#shown(gaps, this.#delayS * SECOND);
+    const added = model.estimate(delay);
+    return {
+      coldStarts: recorded.coldStarts + this.#periods * added.coldStarts,
+      activeMs: Math.max(0, recorded.activeMs - this.#periods * added.savedMs),
     };
-    const group = byDelay.get(delay);
-    if (group === undefined) byDelay.set(delay, [known]);
-    else group.push(known);
   }
-  return { byDelay: [...byDelay].map(([delayS, own]): PeriodsOfDelay => ({ delayS, periods: own })), others };
-}
 
-/** Of a delay that is not shorter than the one in force. */
-function shown(periods: readonly KnownPeriod[], delay: SuspendDelay): EstimatedTotals {
-  const limitMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
-  let [coldStarts, activeMs] = [0, 0];
-  for (const { windowMs, gapMs, isOver } of periods) {
-    if (isOver && gapMs > limitMs) coldStarts += 1;
-    activeMs += windowMs + Math.min(gapMs, limitMs);
+  /** Of a delay that is not shorter than the one in force. */
+  #shown(gaps: GapSums, limitMs: DurationMs): EstimatedTotals {
+    return {
+      coldStarts: gaps.countLongerThan(limitMs),
+      activeMs: this.#windowMs + gaps.sumUpTo(limitMs) + Math.min(this.#lastMs, limitMs),
+    };
   }
-  return { coldStarts, activeMs };
-}
 
-function modelled(
-  { periods, delayS }: PeriodsOfDelay,
-  model: ShortGapModel,
-  shorterS: number,
-): EstimatedTotals {
-  const recorded = shown(periods, delayS);
-  const added = model.estimate(shorterS);
-  return {
-    coldStarts: recorded.coldStarts + periods.length * added.coldStarts,
-    activeMs: Math.max(0, recorded.activeMs - periods.length * added.savedMs),
-  };
+  #sorted() {
+    const gaps = new GapSums(this.#gapsMs.subarray(0, this.#gaps));
+    const delayMs = this.#delayS * SECOND;
+    const known = {
+      ...{ periods: this.#periods, windowMs: this.#windowMs, gaps: this.#gaps },
+      nearGaps: this.#gaps - gaps.countLongerThan(2 * delayMs),
+    };
+    return { gaps, model: new ShortGapModel(known, delayMs) };
+  }
 }

@@ -1,6 +1,6 @@
 import { isoInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { AccountFleet } from "./account-fleet.ts";
-import type { ActivePeriod } from "./active-periods.ts";
 
 /** A compute that had a shorter delay than it has now, as pulls before, during and after that have seen. */
 export type DelayExperiment = {
@@ -16,21 +16,25 @@ export type DelayExperiment = {
 /** In the order of the computes, and of delays within one. */
 export function delayExperiments({ computes }: AccountFleet): readonly DelayExperiment[] {
   return computes.flatMap(({ id, periods, delay: current }) => {
-    const byDelay = new Map<number, ActivePeriod[]>();
-    for (const period of periods) {
-      const { delay, end } = period;
-      if (end !== "autosuspend" || typeof delay !== "number") continue;
-      if (current !== "never" && delay >= (current ?? 0)) continue;
-      const own = byDelay.get(delay);
-      if (own === undefined) byDelay.set(delay, [period]);
-      else own.push(period);
+    const byDelay = new Map<number, { periods: number; readonly from: SimTime; to: SimTime }>();
+    for (let index = 0; index < periods.length; index += 1) {
+      if (!periods.isLastRequestKnown(index)) continue;
+      const delayS = periods.delayS[index] as number;
+      if (current !== "never" && delayS >= (current ?? 0)) continue;
+      let own = byDelay.get(delayS);
+      if (own === undefined) {
+        const from = periods.requestedAt[index] as number;
+        own = { periods: 0, from, to: from };
+        byDelay.set(delayS, own);
+      }
+      own.periods += 1;
+      own.to = periods.suspendedAt[index] as number;
     }
     return [...byDelay]
       .sort(([a], [b]) => a - b)
       .map(([delay_s, own]) => ({
-        ...{ compute: id, delay_s, periods: own.length },
-        from: isoInstant(own[0]?.requestedAt ?? 0),
-        to: isoInstant(own.at(-1)?.suspendedAt ?? 0),
+        ...{ compute: id, delay_s, periods: own.periods },
+        ...{ from: isoInstant(own.from), to: isoInstant(own.to) },
       }));
   });
 }

@@ -109,8 +109,7 @@ function candidatesOf(
 ): readonly Candidate[] {
   if (typeof inForceS !== "number") return [];
   const shorter = delays.filter((delayS) => delayS < inForceS);
-  const own = periods.filter(({ delay }) => delay === inForceS);
-  if (shorter.length === 0 || own.length === 0) return [];
+  if (shorter.length === 0 || !periods.delays().has(inForceS)) return [];
   const bounds = new PeriodBounds(shorter, coldStartS * SECOND);
   bounds.addCompute(periods, endAt, cu);
   const { recorded } = bounds;

@@ -1,6 +1,8 @@
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
-import { type ActivePeriod, RESOLUTION_MS } from "./active-periods.ts";
+import { BoundSums } from "./bound-sums.ts";
+import { ObservedPeriod } from "./observed-period.ts";
+import type { PeriodColumns } from "./period-columns.ts";
 
 /** Between these, both inclusive, whatever the requests were. */
 export type Bounds = { readonly least: number; readonly most: number };
@@ -18,6 +20,8 @@ export type DelayBounds = {
   readonly netSavingCuMs: Bounds;
 };
 
+type Sum = `${"least" | "most"}${"Cold" | "Active" | "Cu" | "Net"}`;
+
 /**
  * Bounds for several delays from the periods of many computes. See docs/explanation/account-history.md for their
  * derivation.
@@ -31,7 +35,7 @@ export class PeriodBounds {
   readonly delays: readonly SuspendDelay[];
   readonly #limitsMs: Float64Array;
   readonly #worthMs: DurationMs;
-  readonly #sums: Record<keyof Sums | "leastCu" | "mostCu", Float64Array>;
+  readonly #sums: Record<Sum, Float64Array>;
   #periods = 0;
   #computes = 0;
   #coldStarts = 0;
@@ -41,13 +45,15 @@ export class PeriodBounds {
   #unusedStarts = 0;
   #unusedMs = 0;
 
-  /** `worthMs`: what a cold start is worth in active time. */
+  /** `delays`: ascending. `worthMs`: what a cold start is worth in active time. */
   constructor(delays: readonly SuspendDelay[], worthMs: DurationMs) {
     this.delays = delays;
     this.#worthMs = worthMs;
     this.#limitsMs = Float64Array.from(delays, (delay) =>
       delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND,
     );
+    if (this.#limitsMs.some((limitMs, index) => index > 0 && limitMs < (this.#limitsMs[index - 1] as number)))
+      throw new RangeError("delays must ascend");
     const column = () => new Float64Array(delays.length);
     this.#sums = {
       leastCold: column(),
@@ -61,14 +67,16 @@ export class PeriodBounds {
     };
   }
 
-  /** The periods of one compute, oldest first, and its size. `endAt`: the end of what was read. */
-  addCompute(periods: readonly ActivePeriod[], endAt: SimTime, cu: number): void {
+  /** The periods of one compute and its size. `endAt`: the end of what was read. */
+  addCompute(periods: PeriodColumns, endAt: SimTime, cu: number): void {
     if (periods.length === 0) return;
     this.#computes += 1;
-    for (const [index, period] of periods.entries()) {
-      const one = observed(period, periods[index + 1]?.requestedAt, endAt);
-      this.#periods += 1;
-      this.#addPeriod(one, cu);
+    this.#periods += periods.length;
+    const own = new BoundSums(this.#limitsMs, this.#worthMs);
+    const one = new ObservedPeriod();
+    for (let index = 0; index < periods.length; index += 1) {
+      one.read(periods, index, endAt);
+      own.add(one);
       if (one.mayBeUnused && one.isAutosuspend) {
         this.#unusedStarts += 1;
         this.#unusedMs += one.activeMs;
@@ -81,6 +89,8 @@ export class PeriodBounds {
       this.#activeMs += one.activeMs;
       this.#cuMs += one.activeMs * cu;
     }
+    own.end();
+    this.#addSums(own, cu);
   }
 
   /**
@@ -112,188 +122,17 @@ export class PeriodBounds {
     }));
   }
 
-  #addPeriod(period: Observed, cu: number): void {
-    const { leastCold, mostCold, leastActive, mostActive, leastCu, mostCu, leastNet, mostNet } = this.#sums;
-    const limits = this.#limitsMs;
-    for (let index = 0; index < limits.length; index += 1) {
-      const one = boundsOf(period, limits[index] as number, this.#worthMs);
-      (leastCold[index] as number) += one.leastCold;
-      (mostCold[index] as number) += one.mostCold;
-      (leastActive[index] as number) += one.leastActive;
-      (mostActive[index] as number) += one.mostActive;
-      (leastCu[index] as number) += one.leastActive * cu;
-      (mostCu[index] as number) += one.mostActive * cu;
-      (leastNet[index] as number) += one.leastNet * cu;
-      (mostNet[index] as number) += one.mostNet * cu;
+  #addSums(own: BoundSums, cu: number): void {
+    const sums = this.#sums;
+    for (let index = 0; index < this.delays.length; index += 1) {
+      (sums.leastCold[index] as number) += own.leastCold[index] as number;
+      (sums.mostCold[index] as number) += own.mostCold[index] as number;
+      (sums.leastActive[index] as number) += own.leastActive[index] as number;
+      (sums.mostActive[index] as number) += own.mostActive[index] as number;
+      (sums.leastCu[index] as number) += (own.leastActive[index] as number) * cu;
+      (sums.mostCu[index] as number) += (own.mostActive[index] as number) * cu;
+      (sums.leastNet[index] as number) += (own.leastNet[index] as number) * cu;
+      (sums.mostNet[index] as number) += (own.mostNet[index] as number) * cu;
     }
   }
-}
-
-type Sums = {
-  leastCold: number;
-  mostCold: number;
-  leastActive: number;
-  mostActive: number;
-  leastNet: number;
-  mostNet: number;
-};
-
-/**
- * When the first request of a period arrived, when the last one ended, and when the next one arrived or the reading ended,
- * if starts took no time.
- */
-type Observed = {
-  readonly firstAt: Bounds;
-  readonly lastEnd: Bounds;
-  readonly nextAt: Bounds;
-  /** Infinite if it is not known: then no gap is too long. */
-  readonly delayMs: DurationMs;
-  /** The first request waited for it, so its end is not known better than that. */
-  readonly startMs: DurationMs;
-  /** How long the compute was active. */
-  readonly activeMs: DurationMs;
-  /** Whether the last request is known because the compute suspended by itself. */
-  readonly isAutosuspend: boolean;
-  /** Whether no request came after it. */
-  readonly isLast: boolean;
-  readonly isAtCreation: boolean;
-  /** Restarts within it. A request may have caused each start that looks like one. */
-  readonly restarts: number;
-  /** Whether it may have had no request, because the compute was started at its creation and idle for one delay. */
-  readonly mayBeUnused: boolean;
-  /** The longest possible time from the first request to the end of the last one. */
-  readonly windowMs: DurationMs;
-};
-
-function observed(period: ActivePeriod, nextAt: SimTime | undefined, endAt: SimTime): Observed {
-  const { requestedAt, startMs, suspendedAt, delay, end } = period;
-  const isAtCreation = period.startedBy === "creation";
-  const lastActiveAt = suspendedAt ?? endAt;
-  const delayMs = typeof delay === "number" ? delay * SECOND : Number.POSITIVE_INFINITY;
-  const isAutosuspend = end === "autosuspend" && Number.isFinite(delayMs);
-  const latest = isAutosuspend ? lastActiveAt - delayMs + RESOLUTION_MS : lastActiveAt + RESOLUTION_MS;
-  const earliest = Math.max(requestedAt, lastActiveAt - delayMs - startMs);
-  const next = nextAt ?? endAt;
-  const lastEnd = {
-    least: earliest,
-    most: Math.max(earliest, Math.min(latest, next + RESOLUTION_MS)),
-  };
-  const firstLatest = requestedAt + RESOLUTION_MS;
-  // Without a request it suspends one delay after its start.
-  const idleUntil = firstLatest + startMs + delayMs;
-  return {
-    firstAt: {
-      least: requestedAt,
-      most: isAtCreation ? Math.max(firstLatest, Math.min(idleUntil, lastEnd.most)) : firstLatest,
-    },
-    lastEnd,
-    nextAt: { least: next, most: nextAt === undefined ? endAt : next + RESOLUTION_MS },
-    ...{ delayMs, startMs, isAutosuspend },
-    activeMs: Math.max(0, lastActiveAt - (requestedAt + startMs)),
-    isLast: nextAt === undefined,
-    isAtCreation,
-    restarts: period.restartedAt.length,
-    mayBeUnused: isAtCreation && lastActiveAt <= idleUntil,
-    windowMs: Math.max(0, lastEnd.most - requestedAt),
-  };
-}
-
-/** `limitMs`: the delay in question. */
-function boundsOf(period: Observed, limitMs: DurationMs, worthMs: DurationMs): Sums {
-  const { firstAt, lastEnd, nextAt, isAutosuspend, isLast, windowMs, mayBeUnused } = period;
-  const gap = gapAfter(period);
-  const within = gapsWithin(period, limitMs);
-  const leastActive = (firstArrival: SimTime) =>
-    Math.max(
-      0,
-      Math.max(0, lastEnd.least - firstArrival) +
-        Math.min(Math.max(0, nextAt.least - Math.max(lastEnd.least, firstArrival)), limitMs) -
-        within.idleMs,
-    );
-  const sums = {
-    leastCold: !isLast && gap.least > limitMs ? 1 : 0,
-    mostCold: (!isLast && gap.most > limitMs ? 1 : 0) + within.count,
-    // Both grow with the end of the last request and with the next arrival.
-    leastActive: leastActive(firstAt.most),
-    mostActive: windowMs + Math.min(Math.max(0, nextAt.most - lastEnd.most), limitMs),
-  };
-  const net = isAutosuspend
-    ? netOfKnown(period, limitMs, worthMs)
-    : netOfUnknown(period, { ...sums, leastActive: leastActive(firstAt.least + RESOLUTION_MS) }, worthMs);
-  const result = { ...sums, leastNet: net.least, mostNet: net.most };
-  return mayBeUnused ? orNothing(result) : result;
-}
-
-/** Without a request, a period costs nothing under any delay, and the next one begins with the first request of all. */
-function orNothing({ mostCold, mostActive, leastNet, mostNet }: Sums): Sums {
-  return {
-    ...{ leastCold: 0, mostCold, leastActive: 0, mostActive },
-    ...{ leastNet: Math.min(0, leastNet), mostNet: Math.max(0, mostNet) },
-  };
-}
-
-/** From the end of the last request to the next one. It was longer than the delay. */
-function gapAfter({ lastEnd, nextAt, delayMs, isAutosuspend }: Observed): Bounds {
-  const shortest = isAutosuspend ? delayMs + 1 : 0;
-  const most = Math.max(shortest, nextAt.most - lastEnd.least);
-  return { least: Math.min(most, Math.max(shortest, nextAt.least - lastEnd.most)), most };
-}
-
-/**
- * The most gaps between the requests of a period that are longer than a limit, and the most time that gaps can have beyond
- * it. The gap after the first request looks longer by the start, because it waited for that.
- */
-function gapsWithin(
-  { windowMs, delayMs, startMs }: Observed,
-  limitMs: DurationMs,
-): { readonly count: number; readonly idleMs: DurationMs } {
-  if (limitMs >= delayMs + startMs || windowMs <= limitMs) return { count: 0, idleMs: 0 };
-  if (limitMs >= delayMs) return { count: 1, idleMs: delayMs + startMs - limitMs };
-  // In milliseconds, a gap is longer than the limit by at least one.
-  const count = Math.floor(windowMs / (limitMs + 1));
-  if (!Number.isFinite(delayMs)) return { count, idleMs: windowMs - limitMs };
-  const whole = Math.floor(windowMs / delayMs);
-  const idleMs = whole * (delayMs - limitMs) + Math.max(0, windowMs - whole * delayMs - limitMs);
-  return { count, idleMs: idleMs + startMs };
-}
-
-/** Of a period whose last request is known, compared with how it was. */
-function netOfKnown(period: Observed, limitMs: DurationMs, worthMs: DurationMs): Bounds {
-  const { delayMs, startMs, isLast } = period;
-  const gap = gapAfter(period);
-  const { count } = gapsWithin(period, limitMs);
-  if (limitMs < delayMs) {
-    const tailMs = delayMs - limitMs;
-    return {
-      least: tailMs - startMs - worthMs * count,
-      // Only gaps that save more than their cold starts are worth.
-      most: tailMs + gapsWithin(period, limitMs + worthMs).idleMs,
-    };
-  }
-  // It falls with the gap up to the limit, and does not change beyond it.
-  const net = (gapMs: DurationMs) =>
-    gapMs > limitMs ? delayMs - limitMs : (isLast ? 0 : worthMs) - (gapMs - delayMs);
-  return {
-    least: net(gap.most) - startMs - worthMs * count,
-    most: net(gap.least) + gapsWithin(period, limitMs).idleMs,
-  };
-}
-
-/** Of a period about which less is known: the worst and the best of all. */
-function netOfUnknown(
-  { activeMs, isLast, isAtCreation, restarts, startMs }: Observed,
-  { leastCold, mostCold, leastActive, mostActive }: Omit<Sums, "leastNet" | "mostNet">,
-  worthMs: DurationMs,
-): Bounds {
-  const cold = isLast ? 0 : 1;
-  return {
-    least: activeMs - RESOLUTION_MS - mostActive - worthMs * (mostCold - cold),
-    // A first request that came after the start did not wait for it.
-    most:
-      activeMs +
-      (isAtCreation ? startMs : 0) +
-      RESOLUTION_MS -
-      leastActive -
-      worthMs * (leastCold - cold - restarts),
-  };
 }

@@ -1,5 +1,6 @@
 import { SECOND, type SimTime } from "../../kernel/time.ts";
-import { type ActivePeriod, activeAt, RESOLUTION_MS } from "./active-periods.ts";
+import { RESOLUTION_MS } from "./active-periods.ts";
+import type { PeriodColumns } from "./period-columns.ts";
 
 /** One hour of a project, or another timeframe, as it was metered. */
 export type MeteredFrame = {
@@ -25,7 +26,7 @@ export type Reconciliation = {
  */
 export function reconcile(
   frames: readonly MeteredFrame[],
-  periodsOf: (project: string) => readonly (readonly ActivePeriod[])[],
+  periodsOf: (project: string) => readonly PeriodColumns[],
   endAt: SimTime,
 ): Reconciliation {
   let [meteredS, byOperationsS] = [0, 0];
@@ -33,14 +34,9 @@ export function reconcile(
   for (const frame of frames) {
     let [activeMs, edges] = [0, 0];
     for (const periods of periodsOf(frame.project)) {
-      for (const period of periods) {
-        const [from, to] = [activeAt(period), period.suspendedAt ?? endAt];
-        activeMs += Math.max(0, Math.min(to, frame.endAt) - Math.max(from, frame.startAt));
-        const restarts = period.restartedAt.flatMap((at) => [at, at + RESOLUTION_MS]);
-        edges += [from, to, ...restarts].filter(
-          (at) => at >= frame.startAt - SECOND && at <= frame.endAt,
-        ).length;
-      }
+      const shown = activityWithin(frame, periods, endAt);
+      activeMs += shown.activeMs;
+      edges += shown.edges;
     }
     const own = activeMs / SECOND;
     meteredS += frame.activeS;
@@ -50,4 +46,34 @@ export function reconcile(
   }
   different.sort((a, b) => Math.abs(b.byOperationsS - b.activeS) - Math.abs(a.byOperationsS - a.activeS));
   return { frames: frames.length, meteredS, byOperationsS, different };
+}
+
+/** Active time within a frame, and the starts and suspends that may be in it. */
+function activityWithin(frame: MeteredFrame, periods: PeriodColumns, endAt: SimTime) {
+  const [earliest, latest] = [frame.startAt - SECOND, frame.endAt];
+  const mayBeWithin = (at: SimTime) => at >= earliest && at <= latest;
+  let [activeMs, edges] = [0, 0];
+  for (let index = firstEndingAfter(periods, earliest - RESOLUTION_MS); index < periods.length; index += 1) {
+    if ((periods.requestedAt[index] as number) > latest) break;
+    const [from, to] = [periods.activeAt(index), periods.lastActiveAt(index, endAt)];
+    activeMs += Math.max(0, Math.min(to, frame.endAt) - Math.max(from, frame.startAt));
+    if (mayBeWithin(from)) edges += 1;
+    if (mayBeWithin(to)) edges += 1;
+    for (const at of periods.restartedAt(index)) {
+      if (mayBeWithin(at)) edges += 1;
+      if (mayBeWithin(at + RESOLUTION_MS)) edges += 1;
+    }
+  }
+  return { activeMs, edges };
+}
+
+/** The first period that lasts until this instant or longer. */
+function firstEndingAfter(periods: PeriodColumns, at: SimTime): number {
+  let [low, high] = [0, periods.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((periods.suspendedAt[middle] as number) < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

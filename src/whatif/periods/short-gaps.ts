@@ -1,13 +1,15 @@
 import { type DurationMs, SECOND } from "../../kernel/time.ts";
 
-/** A period whose last request is known, because the compute suspended by itself one delay after it. */
-export type KnownPeriod = {
-  /** From the first request to the end of the last one. */
+/** Periods whose last request is known, because the compute suspended by itself one delay after it. */
+export type KnownPeriods = {
+  /** At least one. */
+  readonly periods: number;
+  /** From the first request to the end of the last one, summed. */
   readonly windowMs: DurationMs;
-  /** From there to the next request, or to the end of what was read. */
-  readonly gapMs: DurationMs;
-  /** Whether a request ended it. */
-  readonly isOver: boolean;
+  /** Gaps after a period that a request ended. */
+  readonly gaps: number;
+  /** Those of at most two delays. */
+  readonly nearGaps: number;
 };
 
 /** What a shorter delay would have added to one period on average. */
@@ -37,19 +39,12 @@ export class ShortGapModel {
   readonly #exponent: number;
   readonly #atDelay: number;
 
-  /** Of one compute, with the same delay; at least one. */
-  constructor(periods: readonly KnownPeriod[], delayMs: DurationMs) {
+  /** Of one compute, with the same delay. */
+  constructor({ periods, windowMs, gaps, nearGaps }: KnownPeriods, delayMs: DurationMs) {
     this.#delayMs = delayMs;
-    let [windowMs, gaps, near] = [0, 0, 0];
-    for (const period of periods) {
-      windowMs += period.windowMs;
-      if (!period.isOver) continue;
-      gaps += 1;
-      if (period.gapMs <= 2 * delayMs) near += 1;
-    }
-    const length = windowMs / periods.length / delayMs;
+    const length = windowMs / periods / delayMs;
     // Half a gap more, so that a record without such gaps does not mean that they are impossible.
-    const share = (near + 0.5) / (gaps + 1);
+    const share = (nearGaps + 0.5) / (gaps + 1);
     this.#exponent = solvedExponent(length / share);
     this.#atDelay = share / sumBeyond(-this.#exponent, 1);
   }

@@ -1,5 +1,5 @@
 import { type DurationMs, SECOND, type SimTime } from "../../../src/kernel/time.ts";
-import type { ComputeOperation } from "../../../src/whatif/periods/active-periods.ts";
+import type { ComputeOperation } from "./operation-columns.ts";
 
 export type SyntheticRequest = { readonly gapMs: DurationMs; readonly durationMs: DurationMs };
 

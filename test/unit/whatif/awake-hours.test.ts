@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../../src/kernel/time.ts";
 import { accountFleet } from "../../../src/whatif/periods/account-fleet.ts";
 import { awakeHours, HOURS_OF_WEEK, hoursText } from "../../../src/whatif/periods/awake-hours.ts";
+import { operationColumns } from "../../support/account/operation-columns.ts";
 
 /** A Monday, 00:00 UTC. */
 const MONDAY = Date.UTC(2026, 0, 5);
@@ -12,13 +13,12 @@ function weeksOf(intervals: readonly (readonly [from: number, to: number])[], id
   });
   const compute = {
     ...{ id, project: "shop", projectName: "Shop", createdAt: MONDAY - DAY, deletedAt: undefined },
-    operations: intervals.flatMap(([from, to]) => [
-      operation("start_compute", from),
-      operation("suspend_compute", to),
-    ]),
+    operations: operationColumns(
+      intervals.flatMap(([from, to]) => [operation("start_compute", from), operation("suspend_compute", to)]),
+    ),
     settings: [],
   };
-  const unused = { ...compute, id: "ep-unused", operations: [] };
+  const unused = { ...compute, id: "ep-unused", operations: operationColumns([]) };
   return awakeHours(accountFleet([compute, unused], [], MONDAY + 14 * DAY, 300));
 }
 

@@ -3,8 +3,9 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../../src/kernel/time.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { activePeriods } from "../../../src/whatif/periods/active-periods.ts";
 import { estimateCompute } from "../../../src/whatif/periods/compute-estimate.ts";
-import { type KnownPeriod, ShortGapModel } from "../../../src/whatif/periods/short-gaps.ts";
+import { ShortGapModel } from "../../../src/whatif/periods/short-gaps.ts";
 import { IndexedStreams } from "../../../src/whatif/units/draws.ts";
+import { operationColumns, periodColumns } from "../../support/account/operation-columns.ts";
 import { syntheticCompute, underDelay } from "../../support/account/synthetic-account.ts";
 
 const START = 1_767_225_600_000;
@@ -15,7 +16,7 @@ const FIVE_MINUTES = 300;
 function computeOf(gapsMs: readonly number[], delayS = FIVE_MINUTES) {
   const requests = gapsMs.map((gapMs) => ({ gapMs, durationMs: 0 }));
   const { busy, operations } = syntheticCompute(requests, START, END, delayS, 0);
-  const { periods } = activePeriods(operations, [{ at: END, delay: delayS }], START - DAY);
+  const { periods } = activePeriods(operationColumns(operations), [{ at: END, delay: delayS }], START - DAY);
   return { busy, periods };
 }
 
@@ -64,14 +65,14 @@ test("a delay at or above the one in force has the figures of the requests, up t
 
 test("each period is judged by the delay that it had", () => {
   const [short, long] = [computeOf([0, 10 * MINUTE, 10 * MINUTE], 60), computeOf([0, 10 * MINUTE], 900)];
-  const together = [
+  const together = periodColumns([
     ...short.periods,
-    ...long.periods.map((period) => ({
+    ...Array.from(long.periods, (period) => ({
       ...period,
       requestedAt: period.requestedAt + 40 * DAY,
       suspendedAt: (period.suspendedAt ?? 0) + 40 * DAY,
     })),
-  ];
+  ]);
   const { byDelay } = estimateCompute(together, END, [120]);
   // Three gaps of the short delay are longer than 2 min. The other period lasted 10 min, in which the model sees gaps.
   expect(byDelay[0]?.coldStarts).toBeGreaterThan(3);
@@ -80,7 +81,7 @@ test("each period is judged by the delay that it had", () => {
 
 test("a compute that never suspended has no model, and counts as it was", () => {
   const { periods } = computeOf(new Array<number>(30_000).fill(4 * MINUTE));
-  expect(periods.map(({ end }) => end)).toEqual(["open"]);
+  expect(Array.from(periods, ({ end }) => end)).toEqual(["open"]);
   expect(estimateCompute(periods, END, [60])).toEqual({
     byDelay: [{ coldStarts: 0, activeMs: END - START - 4 * MINUTE }],
     isModelled: false,
@@ -92,8 +93,8 @@ test.each([
   ["of a second", SECOND],
   ["of a year", 365 * DAY],
 ])("periods %s have figures that are numbers", (_, windowMs) => {
-  const periods: KnownPeriod[] = [{ windowMs, gapMs: DAY, isOver: false }];
-  const { coldStarts, savedMs } = new ShortGapModel(periods, FIVE_MINUTES * SECOND).estimate(60);
+  const known = { periods: 1, windowMs, gaps: 0, nearGaps: 0 };
+  const { coldStarts, savedMs } = new ShortGapModel(known, FIVE_MINUTES * SECOND).estimate(60);
   expect(Number.isFinite(coldStarts) && Number.isFinite(savedMs)).toBe(true);
   expect(coldStarts).toBeGreaterThanOrEqual(0);
   expect(savedMs).toBeGreaterThanOrEqual(240 * SECOND);

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { HOUR, SECOND } from "../../../src/kernel/time.ts";
-import type { ActivePeriod } from "../../../src/whatif/periods/active-periods.ts";
+import type { ActivePeriod } from "../../../src/whatif/periods/period-columns.ts";
 import { reconcile } from "../../../src/whatif/periods/reconciliation.ts";
+import { periodColumns } from "../../support/account/operation-columns.ts";
 
 const T0 = 1_767_225_600_000;
 
@@ -18,23 +19,35 @@ const hour = (index: number, activeS: number, project = "shop") => ({
 });
 
 function differences(activeS: number, periods: readonly ActivePeriod[]) {
-  return reconcile([hour(0, activeS)], () => [periods], T0 + HOUR).different.map(
+  return reconcile([hour(0, activeS)], () => [periodColumns(periods)], T0 + HOUR).different.map(
     ({ byOperationsS }) => byOperationsS,
   );
 }
 
 test("a period that crosses an hour counts in both", () => {
-  const answer = reconcile([hour(0, 600), hour(1, 300)], () => [[period(3_000, 3_900)]], T0 + 2 * HOUR);
+  const answer = reconcile(
+    [hour(0, 600), hour(1, 300)],
+    () => [periodColumns([period(3_000, 3_900)])],
+    T0 + 2 * HOUR,
+  );
   expect(answer).toEqual({ frames: 2, meteredS: 900, byOperationsS: 900, different: [] });
 });
 
 test("a start is not active time, and an open period lasts until the last pull", () => {
-  const answer = reconcile([hour(0, 590)], () => [[period(0, undefined, 10_000)]], T0 + 600 * SECOND);
+  const answer = reconcile(
+    [hour(0, 590)],
+    () => [periodColumns([period(0, undefined, 10_000)])],
+    T0 + 600 * SECOND,
+  );
   expect(answer.byOperationsS).toBe(590);
 });
 
 test("all computes of a project are metered together", () => {
-  const answer = reconcile([hour(0, 700)], () => [[period(0, 400)], [period(100, 400)]], T0 + HOUR);
+  const answer = reconcile(
+    [hour(0, 700)],
+    () => [period(0, 400), period(100, 400)].map((own) => periodColumns([own])),
+    T0 + HOUR,
+  );
   expect(answer).toMatchObject({ byOperationsS: 700, different: [] });
 });
 
@@ -47,7 +60,7 @@ test("an hour differs beyond a second for each start and suspend in it, and one 
 });
 
 test("hours that differ are listed, the largest difference first, each with its project", () => {
-  const periodsOf = (project: string) => (project === "shop" ? [[period(0, 400)]] : []);
+  const periodsOf = (project: string) => (project === "shop" ? [periodColumns([period(0, 400)])] : []);
   const { different } = reconcile([hour(0, 500), hour(0, 900, "blog")], periodsOf, T0 + HOUR);
   expect(different.map(({ project, activeS, byOperationsS }) => [project, activeS, byOperationsS])).toEqual([
     ["blog", 900, 0],

@@ -1,0 +1,86 @@
+import type { SimTime } from "../../kernel/time.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+
+/** The delay that a reading of the account has seen. */
+export type SeenDelay = { readonly at: SimTime; readonly delay: SuspendDelay };
+
+/**
+ * The delay in force at an instant. A reading of the account holds for the time before and after it until the settings of
+ * the compute were changed, or until another reading differs. A: each change of the delay is recorded as `apply_config`, so
+ * readings on both sides of one bracket the change.
+ */
+export class DelayLookup {
+  /** One more than there are changes: the readings between two changes, oldest first. */
+  readonly #readings: readonly ReadingsBetweenChanges[];
+  readonly #changes: readonly SimTime[];
+
+  /** Both oldest first. */
+  constructor(seen: readonly SeenDelay[], changes: readonly SimTime[]) {
+    this.#changes = changes;
+    const groups = Array.from({ length: changes.length + 1 }, (): SeenDelay[] => []);
+    for (const reading of seen) {
+      const before = countBefore(changes, reading.at);
+      // A reading in the second of a change may have seen either delay.
+      if (changes[before] !== reading.at) groups[before]?.push(reading);
+    }
+    this.#readings = groups.map((group) => new ReadingsBetweenChanges(group));
+  }
+
+  /** Both inclusive. Undefined if no reading holds for all of that time. */
+  between(from: SimTime, to: SimTime): SuspendDelay | undefined {
+    const before = countBefore(this.#changes, from);
+    const next = this.#changes[before];
+    if (next !== undefined && next <= to) return undefined;
+    return this.#readings[before]?.between(from, to);
+  }
+}
+
+class ReadingsBetweenChanges {
+  readonly #at: readonly SimTime[];
+  readonly #delays: readonly SuspendDelay[];
+  /** For each, how many readings up to it differ from the one before. */
+  readonly #differences: readonly number[];
+
+  constructor(readings: readonly SeenDelay[]) {
+    this.#at = readings.map(({ at }) => at);
+    this.#delays = readings.map(({ delay }) => delay);
+    let count = 0;
+    this.#differences = this.#delays.map((delay, index) => {
+      if (index > 0 && delay !== this.#delays[index - 1]) count += 1;
+      return count;
+    });
+  }
+
+  between(from: SimTime, to: SimTime): SuspendDelay | undefined {
+    if (this.#at.length === 0) return undefined;
+    const last = this.#at.length - 1;
+    const first = Math.max(0, countUpTo(this.#at, from) - 1);
+    const end = Math.min(last, countBefore(this.#at, to));
+    const isSame =
+      first <= end
+        ? this.#differences[first] === this.#differences[end]
+        : this.#delays[first] === this.#delays[end];
+    return isSame ? this.#delays[first] : undefined;
+  }
+}
+
+/** Of ascending instants. */
+function countBefore(instants: readonly SimTime[], at: SimTime): number {
+  let [low, high] = [0, instants.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((instants[middle] as number) < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function countUpTo(instants: readonly SimTime[], at: SimTime): number {
+  let [low, high] = [0, instants.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((instants[middle] as number) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

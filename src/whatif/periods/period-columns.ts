@@ -1,0 +1,157 @@
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+
+/**
+ * The time from a start of a compute to its suspend. Instants are the first millisecond of the second that the account
+ * shows.
+ */
+export type ActivePeriod = {
+  /** When the start was scheduled: the arrival of the request that caused it, if one did. */
+  readonly requestedAt: SimTime;
+  /**
+   * `creation`: a new compute is started without a request, so that its first request came later, or during the start, or
+   * never. Also if it is not known when the compute was created.
+   */
+  readonly startedBy: "request" | "creation";
+  /** How long the start took, to the millisecond. */
+  readonly startMs: DurationMs;
+  /** Undefined while the compute is active at the end of what was read. */
+  readonly suspendedAt: SimTime | undefined;
+  /** The delay in force; undefined if it is not known. */
+  readonly delay: SuspendDelay | undefined;
+  /**
+   * Why it ended. `autosuspend`: the last request ended one delay before. `other`: a call, a restart or a change of
+   * settings, so that the last request is not known.
+   */
+  readonly end: PeriodEnd;
+  /** When it was suspended and started again at once, by a restart or a change of settings. */
+  readonly restartedAt: readonly SimTime[];
+};
+
+export type PeriodEnd = "autosuspend" | "other" | "open";
+
+const ENDS: readonly PeriodEnd[] = ["autosuspend", "other", "open"];
+const AUTOSUSPEND = ENDS.indexOf("autosuspend");
+const NEVER_RESTARTED: readonly SimTime[] = [];
+
+/**
+ * The active periods of one compute, oldest first, in columns: an account of a year has millions of them. They do not
+ * overlap.
+ */
+export class PeriodColumns {
+  readonly requestedAt: Float64Array;
+  readonly startMs: Float64Array;
+  /** Infinite while the compute is active. */
+  readonly suspendedAt: Float64Array;
+  /** In seconds: not a number if it is not known, infinite for never. */
+  readonly delayS: Float64Array;
+  readonly #end: Uint8Array;
+  readonly #isByCreation: Uint8Array;
+  readonly #restartedAt = new Map<number, readonly SimTime[]>();
+  #length = 0;
+
+  /** `capacity`: the most periods that it may get. */
+  constructor(capacity: number) {
+    this.requestedAt = new Float64Array(capacity);
+    this.startMs = new Float64Array(capacity);
+    this.suspendedAt = new Float64Array(capacity);
+    this.delayS = new Float64Array(capacity);
+    this.#end = new Uint8Array(capacity);
+    this.#isByCreation = new Uint8Array(capacity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds a period after all others. */
+  add(period: ActivePeriod): void {
+    const index = this.#length;
+    this.requestedAt[index] = period.requestedAt;
+    this.startMs[index] = period.startMs;
+    this.suspendedAt[index] = period.suspendedAt ?? Number.POSITIVE_INFINITY;
+    this.delayS[index] = period.delay === "never" ? Number.POSITIVE_INFINITY : (period.delay ?? Number.NaN);
+    this.#end[index] = ENDS.indexOf(period.end);
+    this.#isByCreation[index] = period.startedBy === "creation" ? 1 : 0;
+    if (period.restartedAt.length > 0) this.#restartedAt.set(index, period.restartedAt);
+    this.#length += 1;
+  }
+
+  removeLast(): ActivePeriod {
+    const last = this.at(this.#length - 1);
+    this.#length -= 1;
+    this.#restartedAt.delete(this.#length);
+    return last;
+  }
+
+  at(index: number): ActivePeriod {
+    if (index < 0 || index >= this.#length) throw new RangeError(`there is no period ${index}`);
+    const suspendedAt = this.suspendedAt[index] as number;
+    return {
+      requestedAt: this.requestedAt[index] as number,
+      startedBy: this.isByCreation(index) ? "creation" : "request",
+      startMs: this.startMs[index] as number,
+      suspendedAt: suspendedAt === Number.POSITIVE_INFINITY ? undefined : suspendedAt,
+      delay: this.delayOf(index),
+      end: this.endOf(index),
+      restartedAt: this.restartedAt(index),
+    };
+  }
+
+  *[Symbol.iterator](): Generator<ActivePeriod> {
+    for (let index = 0; index < this.#length; index += 1) yield this.at(index);
+  }
+
+  delayOf(index: number): SuspendDelay | undefined {
+    const delayS = this.delayS[index] as number;
+    if (Number.isNaN(delayS)) return undefined;
+    return delayS === Number.POSITIVE_INFINITY ? "never" : delayS;
+  }
+
+  /** Those that any period had. */
+  delays(): ReadonlySet<SuspendDelay> {
+    const delays = new Set<SuspendDelay>();
+    let previous = Number.NaN;
+    for (let index = 0; index < this.#length; index += 1) {
+      const delayS = this.delayS[index] as number;
+      if (delayS === previous || Number.isNaN(delayS)) continue;
+      previous = delayS;
+      delays.add(delayS === Number.POSITIVE_INFINITY ? "never" : delayS);
+    }
+    return delays;
+  }
+
+  countKnownDelays(): number {
+    let count = 0;
+    for (let index = 0; index < this.#length; index += 1) if (!Number.isNaN(this.delayS[index])) count += 1;
+    return count;
+  }
+
+  endOf(index: number): PeriodEnd {
+    return ENDS[this.#end[index] as number] as PeriodEnd;
+  }
+
+  /** Whether the compute suspended by itself after a delay that is known, so that its last request is known. */
+  isLastRequestKnown(index: number): boolean {
+    return this.#end[index] === AUTOSUSPEND && Number.isFinite(this.delayS[index]);
+  }
+
+  isByCreation(index: number): boolean {
+    return this.#isByCreation[index] === 1;
+  }
+
+  restartedAt(index: number): readonly SimTime[] {
+    return this.#restartedAt.get(index) ?? NEVER_RESTARTED;
+  }
+
+  /** When the compute began to answer: the earliest possible instant. */
+  activeAt(index: number): SimTime {
+    return (this.requestedAt[index] as number) + (this.startMs[index] as number);
+  }
+
+  /** `endAt`: of what was read. */
+  lastActiveAt(index: number, endAt: SimTime): SimTime {
+    const suspendedAt = this.suspendedAt[index] as number;
+    return suspendedAt === Number.POSITIVE_INFINITY ? endAt : suspendedAt;
+  }
+}

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openAccountFile } from "../../../src/account/account-file.ts";
+import { readEndpoints } from "../../../src/account/account-reader.ts";
+import { AccountWriter } from "../../../src/account/account-writer.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
+
+const T0 = 1_767_225_600_000;
+const ACTIONS = ["start_compute", "suspend_compute"];
+const STATUSES = ["finished", "failed"];
+
+type Shown = readonly [second: number, action: string, status: string, durationMs: number];
+
+/** What a file has of operations of one compute that were added in this order. */
+function columnsOf(shown: readonly Shown[]) {
+  const database = openAccountFile(join(testDirectory(), "a.standin-account"), "create");
+  try {
+    const writer = new AccountWriter(database, false);
+    writer.addProjects([{ id: "shop", name: "shop", created_at: T0 }], T0, false);
+    writer.addOperations(
+      "shop",
+      shown.map(([second, action, status, total_duration_ms], index) => ({
+        ...{ id: `op-${index}`, endpoint_id: "ep-a", action, status, failures_count: 0, total_duration_ms },
+        created_at: T0 + second * 1_000,
+      })),
+    );
+    const [endpoint] = readEndpoints(database, ACTIONS, STATUSES);
+    if (endpoint === undefined) throw new Error("no compute was read");
+    return endpoint.operations;
+  } finally {
+    database.close();
+  }
+}
+
+test("operations are read oldest first, each with its duration and the positions of its action and status", () => {
+  const { createdAt, durationMs, action, status } = columnsOf([
+    [400, "suspend_compute", "failed", 90],
+    [0, "start_compute", "finished", 350],
+    [500, "apply_config", "running", 7],
+  ]);
+  expect([...createdAt].map((at) => (at - T0) / 1_000)).toEqual([0, 400, 500]);
+  expect([...durationMs]).toEqual([350, 90, 7]);
+  expect([...action]).toEqual([0, 1, 2]);
+  expect([...status]).toEqual([0, 1, 2]);
+});
+
+test.each([0, 1, 24 * 3_600_000, 2 ** 45])("a duration of %i ms is read as it was written", (ms) => {
+  const { durationMs, action, status } = columnsOf([[0, "apply_config", "running", ms]]);
+  expect([durationMs[0], action[0], status[0]]).toEqual([ms, 2, 2]);
+});
+
+test("a compute without operations of these kinds has its others", () => {
+  const { action, status } = columnsOf([[0, "create_branch", "skipped", 1]]);
+  expect([action[0], status[0]]).toEqual([2, 2]);
+});
