@@ -68,7 +68,9 @@ export async function pullAccount(
   const queue = [...projects];
   const readNext = async (): Promise<void> => {
     for (let project = queue.shift(); project !== undefined; project = queue.shift()) {
-      operations += await readProject(counted, writer, project.id, request.since);
+      const own = await readProject(counted, writer, project.id, request.since);
+      // Other projects are read meanwhile, so the sum is read after the wait.
+      operations += own;
       done += 1;
       await progress(done, projects.length);
     }

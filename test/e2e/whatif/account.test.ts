@@ -5,6 +5,7 @@ import type { AccountCurve } from "../../../src/whatif/periods/account-curve.ts"
 import type { DelayFigures, LatencyFigures } from "../../../src/whatif/questions/curve/curve-summary.ts";
 import {
   accountFileName,
+  countOperationsIn,
   operationIdsIn,
   operationIdsOf,
   pull,
@@ -35,6 +36,8 @@ test("a pull reads every operation of a compute, and a second one only what is n
   });
   expect(operationIdsIn(out)).toEqual(await operationIdsOf(server));
   expect(operationIdsIn(out).length).toBeGreaterThan(20);
+  // Projects are read at the same time.
+  expect(JSON.parse(first.stdout).operations).toBe(countOperationsIn(out));
 
   const second = JSON.parse((await pull(server.ready.api_url, server.key, out, "--json")).stdout);
   expect(second.operations).toBe(0);

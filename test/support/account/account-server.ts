@@ -63,6 +63,19 @@ export function operationIdsIn(file: string): string[] {
   }
 }
 
+/** Those of computes, branches and projects. */
+export function countOperationsIn(file: string): number {
+  const database = new Database(file, { readonly: true });
+  try {
+    const counts = ["operations", "other_operations"].map(
+      (table) => database.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number,
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  } finally {
+    database.close();
+  }
+}
+
 export function accountFileName(): string {
   return join(testDirectory(), "shop.standin-account");
 }
