@@ -96,8 +96,19 @@ function judge(request: Request, response: Response, text: string): JudgedCall {
   if (operation === undefined)
     return { operation: `${request.method} ${path}`, status, verdict: "unlisted", faults: [] };
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-  const faults = document.answerFaults(operation, status, isJson && text !== "" ? JSON.parse(text) : text);
+  const faults = faultsOf(operation, status, text, isJson);
   return { operation, status, verdict: faults.length > 0 ? "different" : verdictOf(status), faults };
+}
+
+function faultsOf(operation: string, status: number, text: string, isJson: boolean): readonly string[] {
+  if (!isJson || text === "") return document.answerFaults(operation, status, text);
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return ["the body is not JSON"];
+  }
+  return document.answerFaults(operation, status, body);
 }
 
 /** The document has no answer 5xx but 501, by which an operation says that it is not imitated. */
