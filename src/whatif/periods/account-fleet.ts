@@ -82,16 +82,16 @@ export function accountFleet(
       endAt: compute.deletedAt ?? endAt,
     });
   }
-  const byProject = new Map<string, FleetCompute[]>();
-  for (const compute of fleet) {
-    const others = byProject.get(compute.project);
-    if (others === undefined) byProject.set(compute.project, [compute]);
-    else others.push(compute);
+  const byProject = new Map<string, PeriodColumns[]>();
+  for (const { project, periods } of fleet) {
+    const others = byProject.get(project);
+    if (others === undefined) byProject.set(project, [periods]);
+    else others.push(periods);
   }
   const reconciliation = reconcile(
     // A project is not complete before its oldest operation.
     hours.filter((hour) => hour.startAt >= startAt),
-    (project) => (byProject.get(project) ?? []).map(({ periods }) => periods),
+    (project) => byProject.get(project) ?? [],
     endAt,
   );
   return { computes: fleet, startAt, endAt, operations, reconciliation };
@@ -110,8 +110,13 @@ function delayOf(suspendTimeoutSeconds: number, defaultDelayS: number): SuspendD
 function meanSizes(hours: readonly MeteredHour[]): ReadonlyMap<string, number> {
   const sums = new Map<string, { active: number; compute: number }>();
   for (const { project, activeS, computeS } of hours) {
-    const sum = sums.get(project) ?? { active: 0, compute: 0 };
-    sums.set(project, { active: sum.active + activeS, compute: sum.compute + computeS });
+    let sum = sums.get(project);
+    if (sum === undefined) {
+      sum = { active: 0, compute: 0 };
+      sums.set(project, sum);
+    }
+    sum.active += activeS;
+    sum.compute += computeS;
   }
   return new Map(
     [...sums]
