@@ -22,10 +22,13 @@ export type SimTestOptions = {
 
 const DEFAULT_FAILURES = "standin-failures";
 const MAX_NAME_LENGTH = 80;
+/** The number of requests that are printed for a failed test. */
+const MAX_PRINTED_REQUESTS = 10;
 
 /**
  * The `test` of vitest with the fixture `sim`: a world of its own for each test, forked from a prepared one and
- * closed after the test. For a failed test, writes a scenario with its requests and prints the path.
+ * closed after the test. For a failed test, prints its last requests, writes a scenario with all of them, and prints
+ * the path.
  */
 export function simTest({
   options = {},
@@ -43,7 +46,8 @@ export function simTest({
         try {
           await prepare?.(sim);
           const head = (await sim.events()).at(-1)?.seq ?? 0;
-          await use({ sim, data, head });
+          const request = await newestRequest(sim);
+          await use({ sim, data, head, request });
         } finally {
           await sim.close();
           rmSync(data, { recursive: true, force: true });
@@ -51,12 +55,14 @@ export function simTest({
       },
       { scope: "file" },
     ],
-    sim: async ({ preparedSim: { sim, data, head }, task }, use) => {
+    sim: async ({ preparedSim: { sim, data, head, request }, task }, use) => {
       const name = `test-${task.id.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}`;
       const fork = await sim.fork({ name });
       try {
         await use(fork);
-        if (task.result?.state === "fail") await writeScenario(data, name, head, failures, task.name);
+        if (task.result?.state !== "fail") return;
+        await printRequests(fork, request, task.name);
+        await writeScenario(data, name, head, failures, task.name);
       } finally {
         await fork.close();
       }
@@ -72,7 +78,38 @@ type PreparedWorld = {
   readonly data: string;
   /** The newest event of the preparation. */
   readonly head: number;
+  /** The number of its newest request. */
+  readonly request: number;
 };
+
+async function newestRequest(sim: Standin): Promise<number> {
+  return (await sim.requests.list()).at(-1)?.number ?? 0;
+}
+
+/** Never fails, as `writeScenario`. */
+async function printRequests(sim: Standin, since: number, testName: string): Promise<void> {
+  try {
+    const requests = (await sim.requests.list()).filter(({ number }) => number > since);
+    const lines = requests
+      .slice(-MAX_PRINTED_REQUESTS)
+      .map(({ at, method, path, status, code, fault }) =>
+        [
+          at,
+          method,
+          path.replace(/^\/w\/[^/]+/, ""),
+          status ?? "no answer",
+          code,
+          fault && `by the fault "${fault}"`,
+        ]
+          .filter((part) => part !== undefined && part !== "")
+          .join(" "),
+      );
+    if (lines.length > 0)
+      process.stderr.write(`standin: the last requests of "${testName}":\n  ${lines.join("\n  ")}\n`);
+  } catch (error) {
+    process.stderr.write(`standin: no requests of "${testName}": ${messageOf(error)}\n`);
+  }
+}
 
 /** Never fails, so that the failure of the test remains the only one. */
 async function writeScenario(

@@ -74,6 +74,8 @@ test.each(["module", "commonjs"] as const)(
     ]);
     const file = join("standin-failures", "a-failing-one-with-in-it.yaml");
     expect(stderr).toContain(`npx standin run ${file}`);
+    expect(stderr).toMatch(/the last requests of "A failing one.*":\n {2}\S+ GET \/api\/v2\/projects 503 /);
+    expect(stderr).not.toContain("POST /api/v2/projects");
     expect(readFileSync(join(directory, file), "utf8")).toContain("/projects");
     expect(existsSync(join(directory, file.replace(".yaml", ".world.sqlite")))).toBe(true);
     const command = [join(ROOT, "dist/standin.js"), "run", file, "--json"];
