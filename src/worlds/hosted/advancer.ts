@@ -20,6 +20,10 @@ import type { WorldLifecycle } from "./world-lifecycle.ts";
 const EVENTS_PER_COMMIT = 5_000;
 /** Number of events after which other worlds get a turn: a few milliseconds. */
 export const EVENTS_PER_TURN = 500;
+/** The same while reads of this world arrive: each turn ends with a commit, and they see it. */
+const EVENTS_PER_TURN_WITH_READS = 100;
+/** Number of turns after a read for which others are expected. */
+const TURNS_WITH_READS = 16;
 /** Number of events that the answer to an advance contains at most. */
 const EVENTS_PER_ADVANCE = 1_000;
 
@@ -36,6 +40,8 @@ export class Advancer {
   /** Where the clock was when what is due by then had run; `undefined` before, and when nothing with pauses runs. */
   #from: SimTime | undefined;
   #isPaused = false;
+  /** Turns for which reads are expected. */
+  #turnsWithReads = 0;
   /** Resolves at the next pause, or at the end of the advance. */
   #nextPause: Deferred | undefined;
 
@@ -60,6 +66,11 @@ export class Advancer {
   get pausedAt(): SimTime | undefined {
     if (!this.#isPaused || this.#from === undefined) return undefined;
     return Math.max(this.#from, this.#lifecycle.requireLive().simulation.world.at);
+  }
+
+  /** Makes the advance pause more often for a while. */
+  expectReads(): void {
+    this.#turnsWithReads = TURNS_WITH_READS;
   }
 
   /** Makes the advance commit and pause soon. Resolves then, or when the advance ends. */
@@ -152,13 +163,15 @@ export class Advancer {
       const live = this.#lifecycle.requireLive();
       const { simulation, clock } = live;
       for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
-      const isDone = this.#reports.runWithArrivals(simulation, arrivals, from, to, EVENTS_PER_TURN);
+      const maxEvents = this.#turnsWithReads > 0 ? EVENTS_PER_TURN_WITH_READS : EVENTS_PER_TURN;
+      const isDone = this.#reports.runWithArrivals(simulation, arrivals, from, to, maxEvents);
       const { uncommittedEvents } = simulation;
       if (isDone && uncommittedEvents <= EVENTS_PER_TURN) {
         clock.advanceTo(simulation.world.at);
         return finish(live);
       }
-      const isPortion = isDone || uncommittedEvents >= EVENTS_PER_COMMIT;
+      const isPortion = isDone || uncommittedEvents >= EVENTS_PER_COMMIT || this.#turnsWithReads > 0;
+      if (this.#turnsWithReads > 0) this.#turnsWithReads -= 1;
       if (isPortion) await this.#commitPortion(live);
       await nextTurn();
       if (this.#nextPause !== undefined) {
@@ -177,7 +190,9 @@ export class Advancer {
   async #commitPortion({ simulation, clock }: LiveWorld): Promise<void> {
     // Not before: others see the clock, and must not see what a kill can undo.
     clock.advanceTo(simulation.world.at);
-    if (simulation.hasUndurableEvents) await this.#commits.inSteps();
+    // A small commit takes less time than the turns of its steps, and reads wait for it.
+    if (simulation.uncommittedEvents <= EVENTS_PER_TURN) this.#commits.now();
+    else await this.#commits.inSteps();
     this.#committedAt = this.#now();
     this.#isPaused = true;
     this.#endWaitForPause();

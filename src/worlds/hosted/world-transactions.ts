@@ -35,6 +35,7 @@ export class WorldTransactions {
   read<T>(work: (transaction: Transaction) => T): T | Promise<T> {
     const { advancer, gate } = this.#parts;
     if (gate.running === undefined || !advancer.hasPauses) return this.run(work);
+    advancer.expectReads();
     const now = advancer.pausedAt;
     if (now === undefined) return advancer.nextPause().then(() => this.read(work));
     try {
