@@ -8,7 +8,7 @@ export type StorageLevels = {
   readonly child: number;
   /** Log that is retained to restore earlier instants. */
   readonly history: number;
-  /** The size of the databases, whoever stores their data. */
+  /** The size of the databases, including data that is stored in the parent. */
   readonly logical: number;
 };
 

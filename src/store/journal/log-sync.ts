@@ -22,8 +22,8 @@ class Unsynced {
 
 /**
  * Syncs the write-ahead log of a connection after its commits, instead of SQLite, so that the thread need not wait
- * (decision 0042). At most one commit is not durable: whoever writes the next one has waited for it, or
- * calls `now`. No checkpoint reads the log before.
+ * (decision 0042). At most one commit is not durable: before the next one is written, its sync has ended, or
+ * `now` is called. No checkpoint reads the log before.
  */
 export class LogSync {
   readonly #sqlite: BetterSqlite3.Database;

@@ -10,7 +10,7 @@ import { computeDollars, delayChange, type Proposal, type ProposalInput, proposa
 /** The plan without a bill as a proposal, or why it is none. */
 export type FreePlan = { readonly proposal: Proposal } | { readonly why_not: string };
 
-/** Undefined if the price is not that of a list: whoever states one has a contract of their own. */
+/** Undefined if the price was stated instead of taken from a list: it is that of a contract, which has no free plan. */
 export function freePlan(input: ProposalInput, bill: MonthlyBill): FreePlan | undefined {
   const { question, defaultDelayS } = input;
   if (question.price_list === null) return undefined;

@@ -26,7 +26,7 @@ export class SloWaits {
     this.#random = random;
     this.#share = slo.share;
     this.#source = sloSource(slo, traffic.sources);
-    // Whoever names a source means its waits.
+    // A limit for a source counts its waits, even if waits of that source are otherwise ignored.
     this.#ignored =
       this.#source === undefined ? ignoredSources(question.ignoredWaits, traffic.sources) : undefined;
   }
