@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { DAY, HOUR, type SimTime } from "../kernel/time.ts";
-import { mismatch, type ServerApi } from "../ports/server-api.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { ServerApi } from "../ports/server-api.ts";
 import { UserError } from "../ports/user-error.ts";
 import { bodyOf, listAll, listProjects } from "../remote/client/read-lists.ts";
 import {
-  consumptionPage,
   endpointAnswer,
   operationAnswer,
   operationsPage,
@@ -14,13 +13,11 @@ import {
 } from "./account-answers.ts";
 import type { UnreadPart } from "./account-file.ts";
 import type { AccountWriter } from "./account-writer.ts";
+import { CountedApi, checked } from "./counted-api.ts";
+import { PROJECTS_PER_CONSUMPTION, readConsumption } from "./pull-consumption.ts";
 
 /** D: the longest page of operations. */
 const OPERATIONS_PER_PAGE = 1_000;
-/** D: the most projects in one answer about consumption. */
-const PROJECTS_PER_CONSUMPTION = 100;
-/** D: how far back each granularity is kept. */
-const RETAINED = { hourly: 167 * HOUR, daily: 59 * DAY } as const;
 /** Projects that are read at the same time, so at most this many calls at once. */
 export const CALLS_AT_ONCE = 4;
 /** A project whose list of operations never ends. */
@@ -78,50 +75,6 @@ export async function pullAccount(
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, readNext));
   const notes = [...(await readPlan(counted, writer)), ...(await readConsumption(counted, writer, projects))];
   return { projects: projects.length, calls: counted.calls, operations, notes };
-}
-
-/** Counts the calls, and knows the time of the server. */
-class CountedApi implements ServerApi {
-  readonly url: string;
-  calls = 0;
-  #serverTime: SimTime | undefined;
-  readonly #api: ServerApi;
-
-  constructor(api: ServerApi) {
-    this.#api = api;
-    this.url = api.url;
-  }
-
-  get serverTime(): SimTime {
-    if (this.#serverTime === undefined)
-      throw new UserError(
-        `GET ${this.url}: the answer has no Date header, so the time of the server is unknown`,
-      );
-    return this.#serverTime;
-  }
-
-  async get(path: string) {
-    this.calls += 1;
-    const response = await this.#api.get(path);
-    this.#serverTime = response.serverTime ?? this.#serverTime;
-    return response;
-  }
-
-  getWithoutKey(path: string) {
-    return this.#api.getWithoutKey(path);
-  }
-
-  call(): never {
-    throw new Error("a pull only reads");
-  }
-
-  pause(ms: number) {
-    return this.#api.pause(ms);
-  }
-
-  sanitize(text: string) {
-    return this.#api.sanitize(text);
-  }
 }
 
 /** A file that ends at one instant cannot be extended to an earlier one, because its oldest operations are not marked. */
@@ -246,75 +199,4 @@ async function readPlan(api: CountedApi, writer: AccountWriter): Promise<readonl
     return [`no plan: the server answered GET ${path} with status ${response.status}`];
   writer.addPlan(checked(api, path, response.body, planAnswer), api.serverTime);
   return [];
-}
-
-/** Returns notes about what the plan does not allow to read. */
-async function readConsumption(
-  api: CountedApi,
-  writer: AccountWriter,
-  projects: readonly ProjectAnswer[],
-): Promise<readonly string[]> {
-  const notes: string[] = [];
-  const byOrganization = new Map<string, string[]>();
-  for (const { id, org_id } of projects) {
-    const organization = org_id ?? "";
-    byOrganization.set(organization, [...(byOrganization.get(organization) ?? []), id]);
-  }
-  for (const granularity of ["hourly", "daily"] as const) {
-    for (const [organization, ids] of byOrganization) {
-      for (let from = 0; from < ids.length; from += PROJECTS_PER_CONSUMPTION) {
-        const note = await readConsumptionOf(
-          api,
-          writer,
-          granularity,
-          organization,
-          ids.slice(from, from + PROJECTS_PER_CONSUMPTION),
-        );
-        if (note !== undefined && !notes.includes(note)) notes.push(note);
-      }
-    }
-  }
-  return notes;
-}
-
-async function readConsumptionOf(
-  api: CountedApi,
-  writer: AccountWriter,
-  granularity: keyof typeof RETAINED,
-  organization: string,
-  ids: readonly string[],
-): Promise<string | undefined> {
-  const now = api.serverTime;
-  const unit = granularity === "hourly" ? HOUR : DAY;
-  const from = Math.ceil((now - RETAINED[granularity]) / unit) * unit;
-  const query = new URLSearchParams({
-    ...{ granularity, limit: String(PROJECTS_PER_CONSUMPTION), project_ids: ids.join(",") },
-    ...{ from: new Date(from).toISOString(), to: new Date(Math.floor(now / unit) * unit).toISOString() },
-    ...(organization === "" ? {} : { org_id: organization }),
-  });
-  const path = `/consumption_history/projects?${query}`;
-  const response = await api.get(path);
-  if (response.status === 401) bodyOf(api, path, response);
-  // R: only some plans have a history of consumption.
-  if (response.status !== 200)
-    return `no ${granularity} consumption: the server answered with status ${response.status}`;
-  const { projects } = checked(api, path, response.body, consumptionPage);
-  writer.addConsumption(
-    projects.flatMap(({ project_id: project, periods }) =>
-      periods.flatMap(({ consumption }) =>
-        consumption.map((frame) => ({
-          ...{ project, granularity, start_at: frame.timeframe_start, end_at: frame.timeframe_end },
-          ...{ active_s: frame.active_time_seconds, compute_s: frame.compute_time_seconds },
-        })),
-      ),
-    ),
-  );
-  return undefined;
-}
-
-/** The value with its type. Throws a `UserError` for a value of another type; `path` names the call. */
-function checked<T extends z.ZodType>(api: ServerApi, path: string, value: unknown, schema: T): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw mismatch(api, path, result.error.issues[0]);
 }
