@@ -112,7 +112,7 @@ export interface Journal {
   /** Deletes some truncated rows; returns whether none are left. */
   prune(): boolean;
   /** A project's operations, newest first, with a number below `beforeNumber` (exclusive). */
-  operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
+  operations(projectId: string, limit: number, beforeNumber?: number): readonly Operation[];
   operation(id: string): Operation | undefined;
   /** Number of the newest stored request; 0 when there is none. */
   readonly newestRequest: number;

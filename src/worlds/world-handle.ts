@@ -40,7 +40,7 @@ export type Transaction = WorldView & {
    */
   logRequest(describe: () => Omit<RequestLogEntry, "number" | "at" | "seq">): void;
   /** A project's operations, newest first, including finished ones. */
-  operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
+  operations(projectId: string, limit: number, beforeNumber?: number): readonly Operation[];
 };
 
 export type ClockReading = {

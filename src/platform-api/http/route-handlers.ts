@@ -27,6 +27,7 @@ import { operationIdOf } from "../coverage/operation-ids.ts";
 import { ConnectionUris, type PostgresAddress } from "../render/connection-uri.ts";
 import { answerAsRecorded, errorsNameTheirRequest } from "../render/recorded-answer.ts";
 import { type AuthenticatedCaller, authenticate, hasValidKey } from "./authenticate.ts";
+import { CachedBodies } from "./cached-bodies.ts";
 import { clientAddress } from "./client-address.ts";
 import { matchRequestFaults } from "./fault-middleware.ts";
 import {
@@ -85,6 +86,7 @@ export type ApiOptions = {
 export class RouteHandlers {
   readonly #options: ApiOptions;
   readonly #date = new DateHeader();
+  readonly #cached = new CachedBodies();
   readonly #rateLimiter: RateLimiter | undefined;
 
   constructor(options: ApiOptions) {
@@ -188,7 +190,11 @@ export class RouteHandlers {
     }
     // Thrown only now: the commit must be durable before the connection drops.
     if ("lostBy" in result) throw new ConnectionLost(result.lostBy);
-    return sendResponse(context, { requestId, namesRequest, world, date: this.#date }, result);
+    return sendResponse(
+      context,
+      { requestId, namesRequest, world, date: this.#date, cached: this.#cached },
+      result,
+    );
   }
 
   /** Handles the request; `undefined` if a fault delays it. */

@@ -4,6 +4,8 @@ import type { Context } from "hono";
 import { errorBody, publishedCodeOf } from "../../http/errors.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
+import { JsonList } from "../render/cached-json.ts";
+import type { CachedBodies, CachedBody } from "./cached-bodies.ts";
 import type { RouteResponse } from "./incoming-request.ts";
 import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
 import { StoredBytes } from "./stored-bytes.ts";
@@ -19,12 +21,13 @@ type Sending = {
   /** `undefined` if the request names no world that can be opened. */
   readonly world: WorldHandle | undefined;
   readonly date: DateHeader;
+  readonly cached: CachedBodies;
 };
 
 /** Sends a response with the headers of the imitated API. */
 export async function sendResponse(
   context: Context,
-  { requestId, namesRequest, world, date }: Sending,
+  { requestId, namesRequest, world, date, cached }: Sending,
   response: RouteResponse,
 ): Promise<Response> {
   const headers: Record<string, string> = {
@@ -51,6 +54,8 @@ export async function sendResponse(
         status: response.status,
         headers: { ...headers, ...response.body.headers },
       });
+    if (response.body instanceof JsonList)
+      return sendList(context, cached.of(context.req.url, response.body), response.status, headers);
     const text = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
     return compressed(context, text, response.status, headers);
   }
@@ -69,6 +74,26 @@ async function manualClockHint(world: WorldHandle | undefined, status: number): 
   return hint !== undefined && (await world?.clock())?.mode === "manual" ? hint : undefined;
 }
 
+/** A list has an entity tag, and a client that sends it gets 304 while the list is the same. */
+async function sendList(
+  context: Context,
+  body: CachedBody,
+  status: number,
+  headers: Record<string, string>,
+): Promise<Response> {
+  headers["ETag"] = body.etag;
+  const known = context.req.header("if-none-match");
+  if (known !== undefined && (known.trim() === "*" || known.includes(body.etag))) {
+    delete headers["Content-Type"];
+    return new Response(null, { status: 304, headers });
+  }
+  if (body.bytes.byteLength < SMALLEST_COMPRESSED) return new Response(body.bytes, { status, headers });
+  headers["Vary"] = "Accept-Encoding";
+  if (!acceptsGzip(context)) return new Response(body.bytes, { status, headers });
+  headers["Content-Encoding"] = "gzip";
+  return new Response(await body.gzipped(), { status, headers });
+}
+
 /** C: large responses are compressed if the client accepts it. */
 async function compressed(
   context: Context,
@@ -76,14 +101,16 @@ async function compressed(
   status: number,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const isAccepted = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s|,|$))/.test(
-    context.req.header("accept-encoding") ?? "",
-  );
-  if (!isAccepted || text.length < SMALLEST_COMPRESSED) return new Response(text, { status, headers });
+  if (!acceptsGzip(context) || text.length < SMALLEST_COMPRESSED)
+    return new Response(text, { status, headers });
   return new Response(await gzipped(text), {
     status,
     headers: { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding" },
   });
+}
+
+function acceptsGzip(context: Context): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s|,|$))/.test(context.req.header("accept-encoding") ?? "");
 }
 
 function worldTime(world: WorldHandle): number | undefined {

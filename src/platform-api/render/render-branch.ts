@@ -10,17 +10,45 @@ import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
 import { usageAt } from "../../platform/rules/usage/meter.ts";
 import { computesOnBranch } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
+import { CachedJson } from "./cached-json.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 
 export function renderBranch(world: World, branch: Branch, now: SimTime) {
-  const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
-  // S: the state of a branch that was created as archived. A: it stays so, because nothing is archived.
-  const settled = findServiceRecord(world, branch.id, "archived", "") === undefined ? "ready" : "archived";
+  return renderWith(branch, fieldsBeside(world, branch, now));
+}
+
+const listTexts = new CachedJson<Branch>();
+
+/** The branch as lists show it, as JSON. */
+export function listedBranch(world: World, branch: Branch, now: SimTime): string {
+  const beside = fieldsBeside(world, branch, now);
+  return listTexts.text(branch, Object.values(beside), () => renderWith(branch, beside));
+}
+
+/** All that a branch shows and that is not in its row: it changes with other rows and with time. */
+function fieldsBeside(world: World, branch: Branch, now: SimTime) {
+  const computes = computesOnBranch(world, branch.id);
+  const usage = usageAt(world, branch.id, computes, now);
+  return {
+    // S: the state of a branch that was created as archived. A: it stays so, because nothing is archived.
+    settled: findServiceRecord(world, branch.id, "archived", "") === undefined ? "ready" : "archived",
+    parentLsn: branch.parentLsn ?? lsnAtTime(world, branch.projectId, branch.parentTimestamp),
+    monthCuSeconds: wholeSeconds(usageThisMonth(world, branch.id, computes, now).cuMs),
+    cuSeconds: wholeSeconds(usage.cuMs),
+    activeSeconds: wholeSeconds(usage.activeMs),
+    writtenBytes: usage.data?.writtenBytes ?? 0,
+    transferredBytes: usage.data?.transferredBytes ?? 0,
+    creatorName: creatorName(world, branch),
+  };
+}
+
+function renderWith(branch: Branch, beside: ReturnType<typeof fieldsBeside>) {
+  const { settled } = beside;
   return {
     id: branch.id,
     project_id: branch.projectId,
     parent_id: branch.parentId,
-    parent_lsn: branch.parentLsn ?? lsnAtTime(world, branch.projectId, branch.parentTimestamp),
+    parent_lsn: beside.parentLsn,
     parent_timestamp: optionalTimestamp(branch.parentTimestamp),
     name: branch.name,
     current_state: branch.state === "ready" ? settled : branch.state,
@@ -32,16 +60,14 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     default: branch.default,
     protected: branch.protected,
     // S: "reset at the beginning of each billing period".
-    cpu_used_sec: wholeSeconds(
-      usageThisMonth(world, branch.id, computesOnBranch(world, branch.id), now).cuMs,
-    ),
-    compute_time_seconds: wholeSeconds(usage.cuMs),
-    active_time_seconds: wholeSeconds(usage.activeMs),
-    written_data_bytes: usage.data?.writtenBytes ?? 0,
-    data_transfer_bytes: usage.data?.transferredBytes ?? 0,
+    cpu_used_sec: beside.monthCuSeconds,
+    compute_time_seconds: beside.cuSeconds,
+    active_time_seconds: beside.activeSeconds,
+    written_data_bytes: beside.writtenBytes,
+    data_transfer_bytes: beside.transferredBytes,
     created_at: timestamp(branch.createdAt),
     updated_at: timestamp(branch.updatedAt),
-    created_by: renderCreator(world, branch),
+    created_by: { name: beside.creatorName, image: "" } satisfies public_.Branch["created_by"],
     init_source: branch.initSource,
     expires_at: optionalTimestamp(branch.expiresAt),
     ttl_interval_seconds: branch.ttlSeconds,
@@ -57,10 +83,10 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
  * A: the account that the project belongs to. The platform resolves a user, an organization, an integration or
  * an API key (S). Accounts here have no image.
  */
-function renderCreator(world: World, branch: Branch) {
+function creatorName(world: World, branch: Branch): string {
   const project = world.projects.get(branch.projectId);
   const account = project && world.accounts.get(project.accountId);
-  return { name: account?.name ?? "", image: "" } satisfies public_.Branch["created_by"];
+  return account?.name ?? "";
 }
 
 /** S: present only while a deleted branch can be recovered. */

@@ -6,6 +6,7 @@ import { renderSettings } from "../../platform/model/compute.ts";
 import { pendingStateOf } from "../../platform/model/operation.ts";
 import { computeHost, proxyHost } from "../../platform/rules/compute/host-name.ts";
 import type { World } from "../../platform/world/world.ts";
+import { CachedJson } from "./cached-json.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp } from "./render-common.ts";
 
 type EndpointState = public_.Endpoint["current_state"];
@@ -48,39 +49,18 @@ export function lastActive(compute: Compute, now: SimTime): SimTime | undefined 
   return inTransaction ? now : Math.min(now, compute.lastActiveAt);
 }
 
-/**
- * Caches the JSON of computes by their row object. Rows are replaced, never edited, so an entry stays valid.
- */
-export class EndpointJsonCache {
-  readonly #json = new WeakMap<Compute, string>();
-  /** Whole lists, by their first compute. */
-  readonly #lists = new WeakMap<Compute, { readonly computes: readonly Compute[]; readonly text: string }>();
+const listTexts = new CachedJson<Compute>();
 
-  /** The compute as lists show it. */
-  json(world: World, compute: Compute, now: SimTime): string {
-    const text = this.#json.get(compute);
-    if (text !== undefined) return text;
-    const rendered = JSON.stringify(renderEndpoint(world, compute, now));
-    // While a query runs, `last_active` moves with the clock: do not cache.
-    const isStable = lastActive(compute, now) === compute.lastActiveAt;
-    if (isStable && !(compute.phase.state === "active" && compute.phase.openTransactions > 0))
-      this.#json.set(compute, rendered);
-    return rendered;
-  }
+/** The compute as lists show it. */
+export function renderListedEndpoint(world: World, compute: Compute, now: SimTime) {
+  return renderEndpoint(world, compute, now);
+}
 
-  listJson(world: World, computes: readonly Compute[], now: SimTime): string {
-    const [first] = computes;
-    const cached = first && this.#lists.get(first);
-    if (
-      cached?.computes.length === computes.length &&
-      cached.computes.every((compute, index) => compute === computes[index])
-    )
-      return cached.text;
-    const text = `{"endpoints":[${computes.map((compute) => this.json(world, compute, now)).join(",")}]}`;
-    if (first !== undefined && computes.every((compute) => this.#json.has(compute)))
-      this.#lists.set(first, { computes, text });
-    return text;
-  }
+/** The same as JSON. */
+export function listedEndpoint(world: World, compute: Compute, now: SimTime): string {
+  return listTexts.text(compute, [world.settings, lastActive(compute, now)], () =>
+    renderListedEndpoint(world, compute, now),
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import { timestamp } from "../../http/timestamps.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
+import { CachedJson } from "./cached-json.ts";
 import { type AllowUndefined, optionalTimestamp } from "./render-common.ts";
 
 const OPERATION_ERROR = "the operation failed and will not be retried"; // A
@@ -23,6 +24,14 @@ export function renderOperation(operation: Operation, now: SimTime) {
     updated_at: timestamp(operation.updatedAt),
     total_duration_ms: (operationEnd(state) ?? now) - operation.createdAt,
   } satisfies AllowUndefined<public_.Operation>;
+}
+
+const listTexts = new CachedJson<Operation>();
+
+/** The operation as lists show it, as JSON. */
+export function listedOperation(operation: Operation, now: SimTime): string {
+  const end = operationEnd(operation.state) ?? now;
+  return listTexts.text(operation, [end], () => renderOperation(operation, now));
 }
 
 function operationEnd(state: Operation["state"]): SimTime | undefined {

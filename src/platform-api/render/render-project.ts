@@ -15,6 +15,7 @@ import { usageAt } from "../../platform/rules/usage/meter.ts";
 import { hasQuota } from "../../platform/rules/usage/quota.ts";
 import { storedAt } from "../../platform/rules/usage/stored-data.ts";
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
+import { CachedJson } from "./cached-json.ts";
 import { subscriptionTypeOf } from "./render-account.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 import { storedByteHours } from "./render-consumption.ts";
@@ -24,7 +25,7 @@ const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
 const MB = 1024 ** 2;
 
 export function renderProject(world: World, project: Project, now: SimTime) {
-  const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
+  const beside = fieldsBeside(world, project, now);
   const monthUsage = usageThisMonth(
     world,
     project.id,
@@ -33,14 +34,14 @@ export function renderProject(world: World, project: Project, now: SimTime) {
     world.branches.by("project", project.id).values(),
   );
   return {
-    ...projectFields(world, project, now),
+    ...projectFields(world, project, beside),
     data_storage_bytes_hour: storedByteHours(monthUsage),
     data_transfer_bytes: monthUsage.data?.transferredBytes ?? 0,
     written_data_bytes: monthUsage.data?.writtenBytes ?? 0,
     // S: of the billing period, except the deprecated `cpu_used_sec`: CU × active seconds since the creation.
     compute_time_seconds: wholeSeconds(monthUsage.cuMs),
     active_time_seconds: wholeSeconds(monthUsage.activeMs),
-    cpu_used_sec: wholeSeconds(usage.cuMs),
+    cpu_used_sec: beside.cuSeconds,
     history_retention_seconds: project.historyRetentionSeconds,
     consumption_period_start: timestamp(monthStart(now)),
     consumption_period_end: timestamp(nextMonthStart(now)),
@@ -59,14 +60,27 @@ export function renderProjectWithOwner(world: World, project: Project, now: SimT
 }
 
 export function renderProjectListItem(world: World, project: Project, now: SimTime) {
-  const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
+  return renderListItem(world, project, fieldsBeside(world, project, now));
+}
+
+const listTexts = new CachedJson<Project>();
+
+/** The project as lists show it, as JSON. */
+export function listedProject(world: World, project: Project, now: SimTime): string {
+  const beside = fieldsBeside(world, project, now);
+  return listTexts.text(project, [world.settings, ...Object.values(beside)], () =>
+    renderListItem(world, project, beside),
+  );
+}
+
+function renderListItem(world: World, project: Project, beside: FieldsBeside) {
   return {
-    ...projectFields(world, project, now),
-    active_time: wholeSeconds(usage.activeMs),
-    cpu_used_sec: wholeSeconds(usage.cuMs),
+    ...projectFields(world, project, beside),
+    active_time: beside.activeSeconds,
+    cpu_used_sec: beside.cuSeconds,
     history_retention_seconds: project.historyRetentionSeconds,
     // D: in lists, also without a quota.
-    quota_reset_at: timestamp(nextMonthStart(now)),
+    quota_reset_at: timestamp(beside.nextMonthStart),
     deleted_at: optionalTimestamp(project.deletedAt),
     recoverable_until: optionalTimestamp(project.recoverableUntil),
     // R: answered, although the public document no longer has it.
@@ -74,15 +88,32 @@ export function renderProjectListItem(world: World, project: Project, now: SimTi
   } satisfies AllowUndefined<public_.ProjectListItem & { locked: boolean }>;
 }
 
-function projectFields(world: World, project: Project, now: SimTime) {
-  const { defaultEndpointSettings: defaults } = project;
-  const { minCu, maxCu } = defaultSizeRange(defaults);
-  const organizationId = world.accounts.get(project.accountId)?.organizationId;
+type FieldsBeside = ReturnType<typeof fieldsBeside>;
+
+/** All that a list shows of a project and that is not in its row: it changes with other rows and with time. */
+function fieldsBeside(world: World, project: Project, now: SimTime) {
+  const computes = world.computes.by("project", project.id);
+  const usage = usageAt(world, project.id, computes.values(), now);
   let lastActiveAt: SimTime | undefined;
-  for (const compute of world.computes.by("project", project.id).values()) {
+  for (const compute of computes.values()) {
     const at = lastActive(compute, now);
     if (at !== undefined && at > (lastActiveAt ?? 0)) lastActiveAt = at;
   }
+  return {
+    organizationId: world.accounts.get(project.accountId)?.organizationId,
+    activeSeconds: wholeSeconds(usage.activeMs),
+    cuSeconds: wholeSeconds(usage.cuMs),
+    storedBytes: storedBytes(storedAt(world, world.branches.by("project", project.id).values(), now)),
+    maintenanceSince: maintenanceSince(world, project.id, now),
+    lastActiveAt,
+    nextMonthStart: nextMonthStart(now),
+  };
+}
+
+function projectFields(world: World, project: Project, beside: FieldsBeside) {
+  const { defaultEndpointSettings: defaults } = project;
+  const { minCu, maxCu } = defaultSizeRange(defaults);
+  const { organizationId } = beside;
   return {
     id: project.id,
     platform_id: project.regionId.split("-")[0] ?? "aws",
@@ -105,12 +136,10 @@ function projectFields(world: World, project: Project, now: SimTime) {
     creation_source: CREATION_SOURCE,
     created_at: timestamp(project.createdAt),
     updated_at: timestamp(project.updatedAt),
-    synthetic_storage_size: storedBytes(
-      storedAt(world, world.branches.by("project", project.id).values(), now),
-    ),
+    synthetic_storage_size: beside.storedBytes,
     // S: "when project update begins". A: during maintenance, when it began.
-    maintenance_scheduled_for: optionalTimestamp(maintenanceSince(world, project.id, now)),
-    compute_last_active_at: optionalTimestamp(lastActiveAt),
+    maintenance_scheduled_for: optionalTimestamp(beside.maintenanceSince),
+    compute_last_active_at: optionalTimestamp(beside.lastActiveAt),
     // D: the owner of a project is the organization that it belongs to.
     owner_id: organizationId ?? project.accountId,
     org_id: organizationId,

@@ -8,7 +8,8 @@ import { branchParams, branchTarget, changeBranch, requestedBranch } from "../ht
 import { branchCreation, createBranch } from "../http/create-branch.ts";
 import { flag, name } from "../http/request-fields.ts";
 import { type ApiRoute, route } from "../http/route.ts";
-import { renderAnnotation, renderBranch } from "../render/render-branch.ts";
+import { listBody } from "../render/list-body.ts";
+import { listedBranch, renderAnnotation, renderBranch } from "../render/render-branch.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const projectParams = z.object({ project_id: id });
@@ -52,11 +53,15 @@ const listProjectBranches = route(
       query,
     );
     const annotated = page.filter((branch) => Object.keys(branch.annotations).length > 0);
-    return {
-      branches: page.map((branch) => renderBranch(transaction.world, branch, transaction.now)),
-      annotations: Object.fromEntries(annotated.map((branch) => [branch.id, renderAnnotation(branch)])),
-      pagination,
-    };
+    const { world, now } = transaction;
+    return listBody(world, "branches", page, {
+      json: (branch) => listedBranch(world, branch, now),
+      render: (branch) => renderBranch(world, branch, now),
+      fields: {
+        annotations: Object.fromEntries(annotated.map((branch) => [branch.id, renderAnnotation(branch)])),
+        pagination,
+      },
+    });
   },
 );
 

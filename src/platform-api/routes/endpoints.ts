@@ -4,12 +4,12 @@ import { unwrap } from "../../http/request.ts";
 import { requiredEvent } from "../../http/required-event.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import { computesOf, findBranch, findCompute, findProject } from "../../platform/world/lookup.ts";
-import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { computeOptions, computeType, endpointFields } from "../http/request-fields.ts";
 import { type ApiRoute, type RequestContext, route } from "../http/route.ts";
+import { listBody } from "../render/list-body.ts";
 import {
-  EndpointJsonCache,
+  listedEndpoint,
   renderChangedEndpoint,
   renderPendingEndpoint,
   renderReadEndpoint,
@@ -22,11 +22,10 @@ type EndpointRequest = RequestContext<z.output<typeof endpointParams>, unknown, 
 
 /** R; S for get, start and suspend. */
 export function endpointRoutes(): readonly ApiRoute[] {
-  const listJson = cachedListJson();
   return [
     createProjectEndpoint,
-    listProjectEndpoints(listJson),
-    listProjectBranchEndpoints(listJson),
+    listProjectEndpoints,
+    listProjectBranchEndpoints,
     getProjectEndpoint,
     updateProjectEndpoint,
     deleteProjectEndpoint,
@@ -68,29 +67,27 @@ const createProjectEndpoint = route(
   },
 );
 
-const listProjectEndpoints = (listJson: ListJson) =>
-  route(
-    "GET /projects/:project_id/endpoints",
-    { params: projectParams },
-    ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      return listJson(transaction, computesOf(transaction.world, project.id));
-    },
-  );
+const listProjectEndpoints = route(
+  "GET /projects/:project_id/endpoints",
+  { params: projectParams },
+  ({ account, params, transaction }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    return listOf(transaction, computesOf(transaction.world, project.id));
+  },
+);
 
-const listProjectBranchEndpoints = (listJson: ListJson) =>
-  route(
-    "GET /projects/:project_id/branches/:branch_id/endpoints",
-    { params: z.object({ project_id: id, branch_id: id }) },
-    ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      const branch = unwrap(findBranch(transaction.world, project, params.branch_id));
-      const computes = computesOf(transaction.world, project.id).filter(
-        (compute) => compute.branchId === branch.id,
-      );
-      return listJson(transaction, computes);
-    },
-  );
+const listProjectBranchEndpoints = route(
+  "GET /projects/:project_id/branches/:branch_id/endpoints",
+  { params: z.object({ project_id: id, branch_id: id }) },
+  ({ account, params, transaction }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    const branch = unwrap(findBranch(transaction.world, project, params.branch_id));
+    const computes = computesOf(transaction.world, project.id).filter(
+      (compute) => compute.branchId === branch.id,
+    );
+    return listOf(transaction, computes);
+  },
+);
 
 const getProjectEndpoint = route(
   "GET /projects/:project_id/endpoints/:endpoint_id",
@@ -151,18 +148,11 @@ const restartProjectEndpoint = route(
   (request) => changeCompute(request, { type: "RestartCompute" }),
 );
 
-type ListJson = ReturnType<typeof cachedListJson>;
-
-/** Renders lists of computes, with a cache for each world: copies of a world share rows, but not the clock. */
-function cachedListJson() {
-  const cacheByWorld = new WeakMap<World, EndpointJsonCache>();
-  return ({ world, now }: Transaction, computes: readonly Compute[]) => {
-    if (world.settings.answers === "recorded")
-      return { endpoints: computes.map((compute) => renderReadEndpoint(world, compute, now)) };
-    const cache = cacheByWorld.get(world) ?? new EndpointJsonCache();
-    cacheByWorld.set(world, cache);
-    return cache.listJson(world, computes, now);
-  };
+function listOf({ world, now }: Transaction, computes: readonly Compute[]) {
+  return listBody(world, "endpoints", computes, {
+    json: (compute) => listedEndpoint(world, compute, now),
+    render: (compute) => renderReadEndpoint(world, compute, now),
+  });
 }
 
 function endpointTarget({ account, params }: EndpointRequest) {

@@ -8,7 +8,8 @@ import { findProject } from "../../platform/world/lookup.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { cursorOf, decodeCursor, invalidCursor, limitParameter } from "../http/paging.ts";
 import { type ApiRoute, route } from "../http/route.ts";
-import { renderOperation } from "../render/render-operation.ts";
+import { listBody } from "../render/list-body.ts";
+import { listedOperation, renderOperation } from "../render/render-operation.ts";
 
 const MAX_PAGE = 1_000; // S
 const MICROSECONDS = 1_000;
@@ -77,10 +78,11 @@ const listProjectOperations = route(
       pageStart(transaction, project.id, query.cursor),
     );
     const last = page.at(-1);
-    return {
-      operations: page.map((operation) => renderOperation(operation, transaction.now)),
-      ...(last === undefined ? {} : { pagination: { cursor: cursorAfter(last) } }),
-    };
+    return listBody(transaction.world, "operations", page, {
+      json: (operation) => listedOperation(operation, transaction.now),
+      render: (operation) => renderOperation(operation, transaction.now),
+      ...(last === undefined ? {} : { fields: { pagination: { cursor: cursorAfter(last) } } }),
+    });
   },
 );
 

@@ -19,11 +19,17 @@ import { issuePassword } from "../http/passwords.ts";
 import { createProjectBody, endpointDefaultsFrom, updateProjectBody } from "../http/project-fields.ts";
 import { flag } from "../http/request-fields.ts";
 import { type ApiRoute, route } from "../http/route.ts";
+import { listBody } from "../render/list-body.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderProjectLimits } from "../render/render-limits.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
-import { renderProject, renderProjectListItem, renderProjectWithOwner } from "../render/render-project.ts";
+import {
+  listedProject,
+  renderProject,
+  renderProjectListItem,
+  renderProjectWithOwner,
+} from "../render/render-project.ts";
 
 const MAX_PAGE = 400; // S
 const DEFAULT_PAGE = 10; // S
@@ -77,11 +83,11 @@ const listProjects = route(
       query.recoverable === true
         ? recoverableProjectsOf(world, account.id, now)
         : projectsOf(world, account.id).after(pageStart(transaction, query.cursor));
-    return {
-      ...projectPage(transaction, listed, query, (project) => canRead(world, principal, project)),
-      applications: {},
-      integrations: {},
-    };
+    const others = { applications: {}, integrations: {} };
+    return projectPage(transaction, listed, query, {
+      isVisible: (project) => canRead(world, principal, project),
+      others,
+    });
   },
 );
 
@@ -219,7 +225,10 @@ function projectPage(
   transaction: Transaction,
   projects: Iterable<Project>,
   query: Pick<z.output<typeof listQuery>, "limit" | "cursor" | "search">,
-  isVisible: (project: Project) => boolean = () => true,
+  {
+    isVisible = () => true,
+    others = {},
+  }: { readonly isVisible?: (project: Project) => boolean; readonly others?: object } = {},
 ) {
   const { world, now } = transaction;
   const start = pageStart(transaction, query.cursor);
@@ -235,8 +244,10 @@ function projectPage(
     page.push(project);
   }
   const last = page.at(-1);
-  return {
-    projects: page.map((project) => renderProjectListItem(world, project, now)),
-    ...(last === undefined ? {} : { pagination: { cursor: last.id } }),
-  };
+  const fields = last === undefined ? others : { pagination: { cursor: last.id }, ...others };
+  return listBody(world, "projects", page, {
+    json: (project) => listedProject(world, project, now),
+    render: (project) => renderProjectListItem(world, project, now),
+    fields,
+  });
 }

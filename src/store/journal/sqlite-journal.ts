@@ -111,7 +111,8 @@ export class SqliteJournal implements Journal {
 
   beginWrite(batch: Batch): SteppedWrite {
     let [head, backlog] = [this.#head, this.#pruneBacklog];
-    const { events, now } = batch;
+    const { events, changes, now } = batch;
+    this.#operations.changed(changes);
     const steps = function* (this: SqliteJournal) {
       head = yield* this.#batches.write(batch, head, this.#oldest);
       backlog = this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
@@ -137,6 +138,7 @@ export class SqliteJournal implements Journal {
   }
 
   settleFailedWrite(): void {
+    this.#operations.forgetAll();
     this.#transactions.settleFailedCommit();
   }
 
@@ -218,7 +220,7 @@ export class SqliteJournal implements Journal {
     return isPruned(this.#pruneBacklog, this.#oldest.seq);
   }
 
-  operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
+  operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): readonly Operation[] {
     this.completeWrite();
     return this.#operations.ofProject(projectId, limit, beforeNumber);
   }
@@ -266,6 +268,7 @@ export class SqliteJournal implements Journal {
 
   /** The caller opens the transaction. */
   #pruneSome(limit: number): PruneBacklog {
+    if (this.#pruneBacklog.fromOperation !== undefined) this.#operations.forgetAll();
     return pruneSome(this.#events, this.#statements, this.#pruneBacklog, this.#oldest.seq, limit);
   }
 }

@@ -1,5 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
 import { max, min, sql } from "drizzle-orm";
+import type { Change } from "../../kernel/change-set.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import { operations } from "../tables/schema.ts";
 import { once, query, textOf } from "../tables/statement.ts";
@@ -24,11 +25,23 @@ const texts = once(() => {
   };
 });
 
-/** Reads operations of a world's file, finished ones included. Searches block after block, the newest first. */
+/** A page that was read, with the limit and the number before which it ends. */
+type CachedPage = { readonly limit: number; readonly before: number; readonly page: readonly Operation[] };
+
+/** Pages and their operations, of all projects together. */
+const MAX_CACHED = 10_000;
+
+/**
+ * Reads operations of a world's file, finished ones included. Searches block after block, the newest first. Caches the
+ * latest page of each project until one of its operations is written.
+ */
 export class StoredOperations {
   readonly #firstAndLastBlock: BetterSqlite3.Statement<[], [number | null, number | null]>;
   readonly #ofProject: (...parameters: unknown[]) => Operation[];
   readonly #byId: (...parameters: unknown[]) => Operation[];
+
+  readonly #cached = new Map<string, CachedPage>();
+  #cachedCount = 0;
 
   constructor(sqlite: BetterSqlite3.Database) {
     this.#firstAndLastBlock = sqlite
@@ -39,13 +52,49 @@ export class StoredOperations {
   }
 
   /** Those of a project with a number less than `before`, newest first. */
-  ofProject(projectId: string, limit: number, before: number): Operation[] {
+  ofProject(projectId: string, limit: number, before: number): readonly Operation[] {
+    const cached = this.#cached.get(projectId);
+    if (cached?.limit === limit && cached.before === before) return cached.page;
+    const page = this.#readOfProject(projectId, limit, before);
+    this.#forget(projectId);
+    this.#cached.set(projectId, { limit, before, page });
+    this.#cachedCount += 1 + page.length;
+    for (const oldest of this.#cached.keys()) {
+      if (this.#cachedCount <= MAX_CACHED) break;
+      this.#forget(oldest);
+    }
+    return page;
+  }
+
+  #readOfProject(projectId: string, limit: number, before: number): Operation[] {
     const found: Operation[] = [];
     for (const block of this.#blocks()) {
       found.push(...this.#ofProject(block, projectId, before, limit - found.length));
       if (found.length === limit) break;
     }
     return found;
+  }
+
+  /** Must be called when these rows are written. */
+  changed(changes: readonly Change[]): void {
+    for (const { table, value } of changes) {
+      if (table !== "operations") continue;
+      if (value === undefined) this.forgetAll();
+      else this.#forget((value as Operation).projectId);
+    }
+  }
+
+  /** Must be called when rows are deleted or written otherwise. */
+  forgetAll(): void {
+    this.#cached.clear();
+    this.#cachedCount = 0;
+  }
+
+  #forget(projectId: string): void {
+    const cached = this.#cached.get(projectId);
+    if (cached === undefined) return;
+    this.#cachedCount -= 1 + cached.page.length;
+    this.#cached.delete(projectId);
   }
 
   byId(id: string): Operation | undefined {

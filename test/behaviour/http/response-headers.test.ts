@@ -32,6 +32,39 @@ test.each([undefined, "br", "identity", "gzip;q=0", "gzip; q=0.0, br"])(
   },
 );
 
+test.each([
+  ["/projects", "projects"],
+  ["/projects/:id/endpoints", "endpoints"],
+  ["/projects/:id/branches", "branches"],
+  ["/projects/:id/operations", "operations"],
+])(
+  "%s has an entity tag, and a client that sends it gets 304 until the list changes",
+  async (path, property) => {
+    const double = await createDouble({ operations: "immediate" });
+    const { projectId } = await createProject(double);
+    const list = (headers: Record<string, string> = {}) =>
+      double.fetch(
+        new Request(`http://localhost/api/v2${path.replace(":id", projectId)}`, {
+          headers: { Authorization: `Bearer ${API_KEY}`, ...headers },
+        }),
+      );
+    const first = await list();
+    const tag = first.headers.get("etag") ?? "";
+    expect(((await first.json()) as Record<string, unknown[]>)[property]).not.toHaveLength(0);
+    const same = await list({ "If-None-Match": `"other", ${tag}` });
+    expect([same.status, await same.text(), same.headers.get("etag")]).toEqual([304, "", tag]);
+    expect((await list({ "If-None-Match": '"other"' })).status).toBe(200);
+    await double.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed" } });
+    await double.api("POST", `/projects/${projectId}/branches`, {
+      branch: { name: "other" },
+      endpoints: [{ type: "read_write" }],
+    });
+    const changed = await list({ "If-None-Match": tag });
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get("etag")).not.toBe(tag);
+  },
+);
+
 test("the id of a request is in both headers", async () => {
   const { headers } = await listed(undefined);
   expect(headers.get("x-neon-ret-request-id")).toBe(headers.get("x-request-id"));

@@ -1,0 +1,22 @@
+import type { World } from "../../platform/world/world.ts";
+import { JsonList } from "./cached-json.ts";
+
+type ListedAs<Row> = {
+  /** The row as JSON, which may be cached. */
+  readonly json: (row: Row) => string;
+  /** The same as an object, for worlds with recorded answers. */
+  readonly render: (row: Row) => object;
+  /** Fields beside the list. */
+  readonly fields?: object;
+};
+
+/** The body of a list. Recorded answers leave out fields of objects, so they are made anew each time. */
+export function listBody<Row>(
+  world: World,
+  property: string,
+  rows: readonly Row[],
+  { json, render, fields }: ListedAs<Row>,
+): object {
+  if (world.settings.answers === "recorded") return { [property]: rows.map(render), ...fields };
+  return new JsonList(property, rows.map(json), fields);
+}
