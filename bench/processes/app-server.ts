@@ -32,6 +32,7 @@ const app = createApp({
   worlds,
   version: "bench",
   rateLimit: false,
+  readsFirst: true,
   hosts: [],
   controlToken: undefined,
   onBug: report,

@@ -24,6 +24,7 @@ import { actFor } from "../platform-api/http/acting-account.ts";
 import { RateLimiter } from "../platform-api/http/rate-limit.ts";
 import { redactedPath } from "../platform-api/http/request-journal.ts";
 import type { ApiOptions } from "../platform-api/http/route-handlers.ts";
+import { WriteTurns } from "../platform-api/http/write-turns.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { transferRoute } from "../platform-api/storage/transfers.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
@@ -44,6 +45,8 @@ export type AppOptions = {
   /** Whether browsers get the console at / and /w/<name>/, and the documentation at /docs/. Default: `off`. */
   readonly console?: ConsoleMode | "run";
   readonly controlToken: string | undefined;
+  /** Whether writes that arrive together let reads go first. Default: false. */
+  readonly readsFirst?: boolean;
   /** Whether requests may let it call other servers, such as one that a world moves to. Default: true. */
   readonly callsServers?: boolean;
   /** How Postgres clients reach this server; absent if it accepts none. */
@@ -84,11 +87,16 @@ export const OPERATION_IDS = KNOWN_OPERATIONS.map(({ operationId }) => operation
  */
 export function createApp(options: AppOptions): Hono {
   const defaultWorld: WorldResolver = () => unwrap(options.worlds.world(DEFAULT_WORLD));
-  const { rateLimit, steadyTime = () => performance.now() } = options;
+  const { rateLimit, readsFirst = false, steadyTime = () => performance.now() } = options;
   // For all worlds together, or the limit would tell which worlds exist.
   const limiter = rateLimit ? new RateLimiter() : undefined;
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
-  const shared = { defaultWorld, countUnauthorized, sqlPlaces: placesForSqlBodies() };
+  const shared = {
+    defaultWorld,
+    countUnauthorized,
+    sqlPlaces: placesForSqlBodies(),
+    writeTurns: readsFirst ? new WriteTurns(steadyTime) : undefined,
+  };
   const app = createSurfaces(options, "", defaultWorld, shared);
   if (options.console !== undefined && options.console !== "off") {
     app.route("/", consolePages(options.console));
@@ -114,7 +122,9 @@ export function createApp(options: AppOptions): Hono {
   return app;
 }
 
-type SharedByWorlds = Pick<ApiOptions, "defaultWorld" | "countUnauthorized"> & { readonly sqlPlaces: Places };
+type SharedByWorlds = Pick<ApiOptions, "defaultWorld" | "countUnauthorized" | "writeTurns"> & {
+  readonly sqlPlaces: Places;
+};
 
 /** The surfaces of one world, or of all worlds that paths name. */
 function createSurfaces(
@@ -154,13 +164,14 @@ function createSurfaces(
 function apiOptions(
   { rateLimit, postgres, findWritten, readSchema, dataProblem, tracing, onBug }: AppOptions,
   worldOf: WorldResolver,
-  { defaultWorld, countUnauthorized }: SharedByWorlds,
+  { defaultWorld, countUnauthorized, writeTurns }: SharedByWorlds,
 ): ApiOptions {
   return {
     worldOf: tracing?.worldsOf(worldOf) ?? worldOf,
     defaultWorld,
     rateLimit,
     countUnauthorized,
+    writeTurns,
     postgres,
     findWritten,
     readSchema,

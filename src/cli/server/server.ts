@@ -171,6 +171,7 @@ function createServedApp(
     version: VERSION,
     cell: options.cell,
     rateLimit: options.rateLimit ?? false,
+    readsFirst: true,
     console: options.console,
     hosts: [options.host],
     controlToken: options.controlToken,

@@ -47,6 +47,7 @@ import { parseRequest } from "./parse-request.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import type { ApiRoute } from "./route.ts";
 import { sendResponse } from "./send-response.ts";
+import type { WriteTurns } from "./write-turns.ts";
 import { writtenIn } from "./written-positions.ts";
 
 /** Commands after which the data of branches may take more space. */
@@ -76,6 +77,8 @@ export type ApiOptions = {
   readonly dataProblem?: (() => string | undefined) | undefined;
   /** Counts a request without a valid key; returns the error if it exceeds a limit. */
   readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
+  /** Absent: writes begin as they arrive. */
+  readonly writeTurns?: WriteTurns | undefined;
   readonly onBug: (error: unknown) => void;
 };
 
@@ -161,7 +164,9 @@ export class RouteHandlers {
   }
 
   async #handle(context: Context, handle: AuthenticatedHandler, input?: RequestBody): Promise<Response> {
-    const { worldOf, onBug } = this.#options;
+    const { worldOf, writeTurns, onBug } = this.#options;
+    const turn = isWrite(context) ? writeTurns?.next() : undefined;
+    if (turn !== undefined) await turn;
     const requestId = requestIdOf(context);
     const request: IncomingRequest = {
       context,

@@ -1,0 +1,59 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { WriteTurns } from "../../../src/platform-api/http/write-turns.ts";
+
+/** Writes of 1 ms each that arrive together; notes their order, and that of a read that arrives with the second turn. */
+async function handled(writes: number): Promise<string[]> {
+  let now = 0;
+  const turns = new WriteTurns(() => now);
+  const order: string[] = [];
+  const write = async (number: number) => {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+    now += 1;
+    order.push(`write ${number}`);
+  };
+  const all = Array.from({ length: writes }, (_, index) => write(index));
+  setImmediate(() => order.push("read"));
+  await Promise.all(all);
+  return order;
+}
+
+test("writes begin in the order of their arrival", async () => {
+  const order = (await handled(9)).filter((text) => text !== "read");
+  expect(order).toEqual(Array.from({ length: 9 }, (_, index) => `write ${index}`));
+});
+
+test("a read does not wait for all writes that arrived before it", async () => {
+  const order = await handled(9);
+  expect(order.indexOf("read")).toBeLessThanOrEqual(4);
+});
+
+test("a write that arrives alone begins at once, and so does one after the others have ended", async () => {
+  let now = 0;
+  const turns = new WriteTurns(() => now);
+  expect(turns.next()).toBeUndefined();
+  now += 10;
+  const second = turns.next();
+  expect(second).toBeInstanceOf(Promise);
+  await second;
+  await nextTurn();
+  await nextTurn();
+  expect(turns.next()).toBeUndefined();
+});
+
+test("a write that arrives while others wait does not overtake them", async () => {
+  let now = 0;
+  const turns = new WriteTurns(() => now);
+  const order: number[] = [];
+  const write = async (number: number) => {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+    now += 3;
+    order.push(number);
+  };
+  const first = [write(0), write(1), write(2)];
+  await nextTurn();
+  await Promise.all([...first, write(3)]);
+  expect(order).toEqual([0, 1, 2, 3]);
+});
