@@ -9,7 +9,7 @@ import { rescaleDueAt } from "../platform/rules/compute/autoscaling/autoscaling.
 import { suspendDueAt } from "../platform/rules/compute/autosuspend.ts";
 import { quotaDueAt } from "../platform/rules/usage/quota.ts";
 import { profileOfWorld, REVOKED, type World } from "../platform/world/world.ts";
-import { TimerQueue } from "./timer-queue.ts";
+import type { TimerQueue } from "./timer-queue.ts";
 
 /** When `work` is due in this world; `undefined` when it is not, or no longer, due. */
 export function dueAt(world: World, work: DueWork): SimTime | undefined {
@@ -140,46 +140,65 @@ type MakesNothingDue =
 /** Schedules all due work of a world, for example after it was loaded from a file. */
 export function rebuildTimers(timers: TimerQueue, world: World): void {
   timers.clear();
-  for (const operation of world.operations.values())
-    scheduleWork(timers, world, { kind: "operation", id: operation.id });
-  for (const scheduled of world.scheduledActivities.values())
-    scheduleWork(timers, world, { kind: "activity", id: String(scheduled.number) });
-  for (const branch of world.branches.values()) scheduleBranchWork(timers, world, branch.id);
-  for (const snapshot of world.branchSnapshots.values())
-    scheduleWork(timers, world, { kind: "snapshotExpiration", id: snapshot.id });
-  for (const project of world.projects.values())
-    scheduleWork(timers, world, { kind: "projectRemoval", id: project.id });
-  for (const project of world.projects.values()) scheduleQuotaCheck(timers, world, project.id);
-  for (const compute of world.computes.values()) scheduleComputeWork(timers, world, compute.id);
+  for (const _ of scheduleAll(timers, world));
+}
+
+/** Where work is scheduled: the queue that runs it, or a list of what should have run. */
+type Timers = Pick<TimerQueue, "schedule" | "isScheduledBy">;
+
+/** Pauses after each few hundred rows. */
+function* scheduleAll(timers: Timers, world: World): Generator<undefined> {
+  const schedule = (work: DueWork) => scheduleWork(timers, world, work);
+  yield* inSteps(world.operations, ({ id }) => schedule({ kind: "operation", id }));
+  yield* inSteps(world.scheduledActivities, ({ number }) =>
+    schedule({ kind: "activity", id: String(number) }),
+  );
+  yield* inSteps(world.branches, ({ id }) => scheduleBranchWork(timers, world, id));
+  yield* inSteps(world.branchSnapshots, ({ id }) => schedule({ kind: "snapshotExpiration", id }));
+  yield* inSteps(world.projects, ({ id }) => schedule({ kind: "projectRemoval", id }));
+  yield* inSteps(world.projects, ({ id }) => scheduleQuotaCheck(timers, world, id));
+  yield* inSteps(world.computes, ({ id }) => scheduleComputeWork(timers, world, id));
   scheduleKeyRemovals(timers, world);
 }
 
-/**
- * Work that was due before `now` and has not run. Any is a bug in scheduling, except for revoked keys: older
- * releases did not remove them.
- */
-export function overdueWork(world: World, now: SimTime): DueWork[] {
-  const timers = new TimerQueue();
-  rebuildTimers(timers, world);
-  const late: DueWork[] = [];
-  for (let next = timers.peek(); next !== undefined && next.at < now; next = timers.peek()) {
-    if (next.work.kind !== "apiKeyRemoval") late.push(next.work);
-    timers.take();
+const ROWS_PER_STEP = 500;
+
+function* inSteps<T>(table: { values(): Iterable<T> }, schedule: (row: T) => void): Generator<undefined> {
+  let count = 0;
+  for (const row of table.values()) {
+    schedule(row);
+    count += 1;
+    if (count % ROWS_PER_STEP === 0) yield;
   }
-  return late;
+}
+
+/**
+ * Work that was due before `now` and has not run, with pauses. Any is a bug in scheduling, except for revoked keys:
+ * older releases did not remove them.
+ */
+export function* overdueWork(world: World, now: SimTime): Generator<DueWork | undefined> {
+  const late: DueWork[] = [];
+  const timers: Timers = {
+    schedule(work, _order, at) {
+      if (at < now && work.kind !== "apiKeyRemoval") late.push(work);
+    },
+    isScheduledBy: () => false,
+  };
+  yield* scheduleAll(timers, world);
+  yield* late;
 }
 
 /**
  * Schedules one piece of work, if it is due at all. Work that a change made due in the past (a shortened
  * delay) is due now, because events are ordered by time.
  */
-export function scheduleWork(timers: TimerQueue, world: World, work: DueWork): void {
+export function scheduleWork(timers: Timers, world: World, work: DueWork): void {
   const at = dueAt(world, work);
   if (at !== undefined) timers.schedule(work, orderOf(world, work), Math.max(at, world.at));
 }
 
 /** Runs after every activity. In most calls an earlier timer is already set, and there is nothing to do. */
-function scheduleComputeWork(timers: TimerQueue, world: World, id: string): void {
+function scheduleComputeWork(timers: Timers, world: World, id: string): void {
   const compute = world.computes.get(id);
   if (compute === undefined || compute.phase.state !== "active") return;
   const profile = profileOfWorld(world);
@@ -199,18 +218,18 @@ function scheduleComputeWork(timers: TimerQueue, world: World, id: string): void
  * For changes that make usage grow faster or a quota smaller. If the quota is reached later instead, the
  * timer reschedules itself.
  */
-function scheduleQuotaCheck(timers: TimerQueue, world: World, projectId: string | undefined): void {
+function scheduleQuotaCheck(timers: Timers, world: World, projectId: string | undefined): void {
   if (projectId !== undefined) scheduleWork(timers, world, { kind: "quota", id: projectId });
 }
 
-function scheduleBranchWork(timers: TimerQueue, world: World, id: string): void {
+function scheduleBranchWork(timers: Timers, world: World, id: string): void {
   scheduleWork(timers, world, { kind: "expiration", id });
   scheduleWork(timers, world, { kind: "backup", id });
   scheduleWork(timers, world, { kind: "branchRemoval", id });
 }
 
 /** Also of keys that were revoked without an event of their own, with their project or by a reset. */
-function scheduleKeyRemovals(timers: TimerQueue, world: World): void {
+function scheduleKeyRemovals(timers: Timers, world: World): void {
   for (const { id } of world.apiKeys.by("revoked", REVOKED).values())
     scheduleWork(timers, world, { kind: "apiKeyRemoval", id: String(id) });
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import type { FindDataVersion } from "../../platform/model/data-description.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
@@ -9,6 +10,7 @@ import type { World } from "../../platform/world/world.ts";
 import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
+import { streamJson } from "../http/stream-json.ts";
 import { strict } from "../http/strict-fields.ts";
 import { computeStats, consoleStatus } from "./stats.ts";
 
@@ -29,22 +31,51 @@ export function endpointRoutes(): readonly ControlApiRoute[] {
   return [listEndpoints, getEndpointStats];
 }
 
+/** As many as take a few milliseconds. */
+const COMPUTES_PER_STEP = 50;
+
 const listEndpoints = route(
   "GET /endpoints",
   { query: endpointsQuery },
-  ({ world, query, server }, context) =>
-    runRead(world, (transaction) => ({
-      now: formatInstant(transaction.now),
-      endpoints: computesOf(transaction.world, query.endpoint_id)
-        .filter((compute) => isComputeVisible(transaction.world, compute))
-        .map((compute) => ({
-          ...computeStats(transaction.world, compute, transaction.now),
-          ...versionsOf(transaction.world, compute, server.findDataVersion),
-          status: consoleStatus(compute),
-          ...hostsOf(transaction.world, compute, context.req.param("world")),
-        })),
-    })),
+  async ({ world, query, server }, context) => {
+    const show = (view: World, compute: Compute, now: SimTime) => ({
+      ...computeStats(view, compute, now),
+      ...versionsOf(view, compute, server.findDataVersion),
+      status: consoleStatus(compute),
+      ...hostsOf(view, compute, context.req.param("world")),
+    });
+    const few = await runRead(world, ({ world: view, now }) => {
+      const { endpoint_id: ids } = query;
+      if (ids === undefined && view.computes.size > MAX_LISTED_COMPUTES) return undefined;
+      const named = ids?.map((id) => view.computes.get(id)) ?? view.computes.toArray();
+      const computes = named.filter((compute) => isVisible(view, compute));
+      return { now: formatInstant(now), endpoints: computes.map((compute) => show(view, compute, now)) };
+    });
+    return few ?? streamJson((await world.inspect((view, now) => piecesOf(view, now, show))).values());
+  },
 );
+
+/** The list in pieces, all of the same instant. Pauses after each. */
+function* piecesOf(
+  world: World,
+  now: SimTime,
+  show: (world: World, compute: Compute, now: SimTime) => object,
+): Generator<undefined, readonly string[]> {
+  const all = world.computes.toArray();
+  let start = `{"now":${JSON.stringify(formatInstant(now))},"endpoints":[`;
+  const pieces: string[] = [];
+  for (let from = 0; from < all.length; from += COMPUTES_PER_STEP) {
+    const computes = all.slice(from, from + COMPUTES_PER_STEP).filter((compute) => isVisible(world, compute));
+    const shown = computes.map((compute) => JSON.stringify(show(world, compute, now)));
+    if (shown.length > 0) {
+      pieces.push(start + shown.join(","));
+      start = ",";
+    }
+    yield undefined;
+  }
+  if (pieces.length === 0) pieces.push(start);
+  return [...pieces, "]}"];
+}
 
 const getEndpointStats = route("GET /endpoints/:endpoint_id/stats", {}, ({ world, params, server }) =>
   runRead(world, (transaction) => {
@@ -73,7 +104,6 @@ function versionsOf(world: World, compute: Compute, find: FindDataVersion | unde
   };
 }
 
-/** All computes, or those with these ids that exist. */
-function computesOf({ computes }: World, ids: readonly string[] | undefined): Compute[] {
-  return ids === undefined ? [...computes.values()] : ids.flatMap((id) => computes.get(id) ?? []);
+function isVisible(world: World, compute: Compute | undefined): compute is Compute {
+  return compute !== undefined && isComputeVisible(world, compute);
 }

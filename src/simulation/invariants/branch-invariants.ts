@@ -1,5 +1,5 @@
 import { hasOwner } from "../../platform/rules/branch-data/evolve-branch-data.ts";
-import type { Invariant } from "./invariant.ts";
+import { type Invariant, violationsIn } from "./invariant.ts";
 
 /** What must hold for branches and their data. */
 export const BRANCH_INVARIANTS: readonly Invariant[] = [
@@ -13,7 +13,7 @@ export const BRANCH_INVARIANTS: readonly Invariant[] = [
   {
     name: "a branch belongs to a project, and its parent is in the same one",
     *violations(world) {
-      for (const branch of world.branches.values()) {
+      yield* violationsIn(world.branches.values(), function* (branch) {
         if (world.projects.get(branch.projectId) === undefined)
           yield `${branch.id} is of project ${branch.projectId}, which does not exist`;
         if (
@@ -22,32 +22,32 @@ export const BRANCH_INVARIANTS: readonly Invariant[] = [
         ) {
           yield `${branch.id} has the parent ${branch.parentId}, which is not in its project`;
         }
-      }
+      });
     },
   },
   {
     name: "a project has exactly one default branch", // S
     *violations(world) {
-      for (const project of world.projects.values()) {
-        if (project.deletedAt !== undefined) continue;
+      yield* violationsIn(world.projects.values(), function* (project) {
+        if (project.deletedAt !== undefined) return;
         let defaults = 0;
         for (const branch of world.branches.by("project", project.id).values()) {
           if (branch.default && branch.deletedAt === undefined) defaults += 1;
         }
         if (defaults !== 1) yield `project ${project.id} has ${defaults} default branches`;
-      }
+      });
     },
   },
   {
     name: "branch names are unique within a project", // D
     *violations(world) {
       const seen = new Set<string>();
-      for (const branch of world.branches.values()) {
-        if (branch.deletedAt !== undefined) continue;
+      yield* violationsIn(world.branches.values(), function* (branch) {
+        if (branch.deletedAt !== undefined) return;
         const name = `${branch.projectId}/${branch.name}`;
         if (seen.has(name)) yield `project ${branch.projectId} has two branches named ${branch.name}`;
         seen.add(name);
-      }
+      });
     },
   },
 ];

@@ -4,6 +4,22 @@ import type { World } from "../../platform/world/world.ts";
 /** A statement that must hold in every world at every instant. */
 export type Invariant = {
   readonly name: string;
-  /** Where the statement does not hold. */
-  readonly violations: (world: World, now: SimTime) => Iterable<string>;
+  /** Where the statement does not hold. `undefined` is a place where the check can pause. */
+  readonly violations: (world: World, now: SimTime) => Iterable<string | undefined>;
 };
+
+/** Takes a few milliseconds. */
+const ROWS_PER_STEP = 500;
+
+/** The violations in each row, with pauses, for tables that grow with the number of projects. */
+export function* violationsIn<T>(
+  rows: Iterable<T>,
+  violationsOf: (row: T) => Iterable<string>,
+): Generator<string | undefined> {
+  let count = 0;
+  for (const row of rows) {
+    yield* violationsOf(row);
+    count += 1;
+    if (count % ROWS_PER_STEP === 0) yield undefined;
+  }
+}

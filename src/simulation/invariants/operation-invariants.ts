@@ -1,4 +1,4 @@
-import type { Invariant } from "./invariant.ts";
+import { type Invariant, violationsIn } from "./invariant.ts";
 
 /** What must hold for operations and faults. */
 export const OPERATION_INVARIANTS: readonly Invariant[] = [
@@ -7,29 +7,29 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
     name: "a compute runs at most one operation at a time, beside changes of its configuration",
     *violations(world) {
       const running = new Set<string>();
-      for (const { state, endpointId, action } of world.operations.values()) {
-        if (state.status !== "running" || endpointId === undefined || action === "apply_config") continue;
+      yield* violationsIn(world.operations.values(), function* ({ state, endpointId, action }) {
+        if (state.status !== "running" || endpointId === undefined || action === "apply_config") return;
         if (running.has(endpointId)) yield `${endpointId} has two running operations`;
         running.add(endpointId);
-      }
+      });
     },
   },
   {
     name: "an unfinished operation refers to existing objects, and the first one of a project is running",
     *violations(world) {
-      for (const operation of world.operations.values()) {
+      yield* violationsIn(world.operations.values(), function* (operation) {
         if (world.projects.get(operation.projectId) === undefined)
           yield `${operation.id} is of project ${operation.projectId}, which does not exist`;
         if (operation.branchId !== undefined && world.branches.get(operation.branchId) === undefined)
           yield `${operation.id} is on branch ${operation.branchId}, which does not exist`;
         if (operation.endpointId !== undefined && world.computes.get(operation.endpointId) === undefined)
           yield `${operation.id} is on ${operation.endpointId}, which does not exist`;
-      }
-      for (const project of world.projects.values()) {
+      });
+      yield* violationsIn(world.projects.values(), function* (project) {
         const [first] = world.operations.by("project", project.id).values();
         if (first !== undefined && first.state.status !== "running")
           yield `project ${project.id} waits for operation ${first.id}, which is not running`;
-      }
+      });
     },
   },
   {

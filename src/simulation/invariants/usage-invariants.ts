@@ -1,5 +1,5 @@
 import { isSuspendable, reachedQuota } from "../../platform/rules/usage/quota.ts";
-import type { Invariant } from "./invariant.ts";
+import { type Invariant, violationsIn } from "./invariant.ts";
 
 /** What must hold for usage and quotas. */
 export const USAGE_INVARIANTS: readonly Invariant[] = [
@@ -11,36 +11,36 @@ export const USAGE_INVARIANTS: readonly Invariant[] = [
         const used = world.usage.get(branch.id)?.cuMs ?? 0;
         usedByBranches.set(branch.projectId, (usedByBranches.get(branch.projectId) ?? 0) + used);
       }
-      for (const [projectId, cuMs] of usedByBranches) {
+      yield* violationsIn(usedByBranches, function* ([projectId, cuMs]) {
         const used = world.usage.get(projectId)?.cuMs ?? 0;
         if (cuMs > used) yield `project ${projectId} has used ${used} CU-ms; its branches sum to ${cuMs}`;
-      }
+      });
     },
   },
   {
     name: "a project over its quota has no active compute", // S
     *violations(world, now) {
-      for (const project of world.projects.values()) {
+      yield* violationsIn(world.projects.values(), function* (project) {
         // Suspends caused by the current instant may not have run yet.
         const reached = project.updatedAt < now ? reachedQuota(world, project, now - 1) : undefined;
-        if (reached === undefined || reachedQuota(world, project, now) === undefined) continue;
+        if (reached === undefined || reachedQuota(world, project, now) === undefined) return;
         for (const compute of world.computes.by("project", project.id).values()) {
           if (isSuspendable(compute) && (compute.startedAt ?? now) < now)
             yield `${compute.id} is active, but its project has reached its ${reached}`;
         }
-      }
+      });
     },
   },
   {
     name: "hourly usage is consistent: at most the total, and day and month are at least their hours",
     *violations(world) {
-      for (const usage of world.usage.values()) {
-        if (usage.hour === undefined) continue;
+      yield* violationsIn(world.usage.values(), function* (usage) {
+        if (usage.hour === undefined) return;
         const { beforeHour, beforeDay, beforeMonth } = usage.hour;
         const inOrder = [0, beforeMonth.activeMs, beforeDay.activeMs, beforeHour.activeMs, usage.activeMs];
         if (inOrder.some((value, index) => value < (inOrder[index - 1] ?? 0)))
           yield `${usage.id} has used ${inOrder.slice(1).join(", ")} ms before its month, its day, its hour, and now; these must not decrease`;
-      }
+      });
     },
   },
 ];
