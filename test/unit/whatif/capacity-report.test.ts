@@ -16,7 +16,7 @@ import { meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
 import { fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/units/start-latency.ts";
-import { HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traffic/traces.ts";
+import { HOUR, MINUTES, type Row, replaySetting, SECOND, traceOf } from "../../support/traffic/traces.ts";
 import { replayTrace } from "../../support/whatif/replay-trace.ts";
 
 const PROFILE = PROFILES["2026"];
@@ -357,4 +357,40 @@ test("bursts of builds need few CU-hours of a range, but are throttled", () => {
   // Half of it is what the requests would need: each takes twice as long on half of its vCPUs.
   expect(row?.throttled_s).toBeGreaterThan(2 * 10_200);
   expect(row?.throttled_s).toBeLessThan(2 * 10_400);
+});
+
+test("figures of a month do not depend on a smaller size that falls behind", () => {
+  // 40 requests of 90 s every 7 min keep 8.6 vCPUs busy: 0.25 CU needs 34 times the recorded time, and 10 CU is enough.
+  const heavy = Array.from(
+    { length: 3 * 40 },
+    (_, index): Row => [Math.floor(index / 40) * 20 * MINUTES, 90 * SECOND],
+  );
+  const monthly = (...cu: readonly number[]) =>
+    reportOf(
+      heavy,
+      { loadPerRequest: 1 },
+      cu.map((size) => ({ minCu: size, maxCu: size })),
+    ).sizes.map(({ cu_hours_per_month }) => cu_hours_per_month);
+  const [small, large] = monthly(0.25, 10);
+  expect(monthly(10)).toEqual([large]);
+  expect(small).toBeCloseTo(0.25 * 730, 6);
+  expect(large).toBeGreaterThan(10 * 200);
+});
+
+test("the interval of a size that falls behind does not count its arrears on one day", () => {
+  const heavy = Array.from({ length: 14 * 24 }, (_, index): Row => [index * HOUR, HOUR]);
+  const traffic = trafficOf({ ...traceOf(14 * 24 * HOUR, heavy), sources: ["batch"] });
+  const work = capacityReport(
+    traffic,
+    SIZES.slice(0, 1),
+    PROFILE,
+    questionFrom({ startLatency: NO_LATENCY }),
+    { loadPerRequest: 1, reserved: 7, poolBy: "compute" },
+    randomFrom(1),
+  );
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  const [size] = step.value.sizes;
+  expect(size?.cu_hours_per_month).toBeCloseTo(0.25 * 730, 3);
+  expect(size?.margin_95?.cost_per_month).toBeLessThan(1);
 });

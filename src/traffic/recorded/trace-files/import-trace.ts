@@ -8,6 +8,7 @@ import { RecordingError } from "../rows/recording-error.ts";
 import { RunBuffer, type SortedRun } from "../rows/row-run.ts";
 import type { Period } from "../trace/trace.ts";
 import { type FileInput, readFileInput } from "./file-input.ts";
+import { RepeatedRequests } from "./repeated-requests.ts";
 import { SpillFile } from "./spill.ts";
 import type { TraceHeader } from "./trace-header.ts";
 import { estimateTraceBytes, TraceWriter } from "./trace-writer.ts";
@@ -164,35 +165,6 @@ function writeSortedTrace(
     throw error;
   }
 }
-
-/** Counts requests that equal the one before them, as all do if a file is given twice. */
-class RepeatedRequests {
-  #at = Number.NaN;
-  #durationMs = 0;
-  #source = 0;
-  #rows = 0;
-  #repeated = 0;
-
-  add(at: SimTime, durationMs: number, source: number): void {
-    this.#rows += 1;
-    if (at === this.#at && durationMs === this.#durationMs && source === this.#source) this.#repeated += 1;
-    [this.#at, this.#durationMs, this.#source] = [at, durationMs, source];
-  }
-
-  endCompute(): void {
-    this.#at = Number.NaN;
-  }
-
-  noteIn(intake: Intake): void {
-    if (this.#rows < MIN_REPEATED_ROWS || this.#repeated < this.#rows / 2) return;
-    const share = Math.round((100 * this.#repeated) / this.#rows);
-    intake.note(
-      `${share} % of the requests repeat another one with the same compute, instant, duration and source: is a file given twice?`,
-    );
-  }
-}
-
-const MIN_REPEATED_ROWS = 20;
 
 /**
  * The requested bounds; otherwise the period that the inputs state; otherwise from the first arrival to the

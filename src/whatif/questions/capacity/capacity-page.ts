@@ -1,5 +1,3 @@
-import { DAY } from "../../../kernel/time.ts";
-import { perMonth } from "../../gap-curve/costs.ts";
 import { profileAndPriceText } from "../../input/question-summary.ts";
 import type { ReportPage } from "../../page/page-layout.ts";
 import { type Column, type PageTable, pageTable } from "../../page/page-table.ts";
@@ -36,7 +34,7 @@ export function capacityPage(report: CapacityReport): ReportPage {
 
 type SizeRow = CapacityReport["sizes"][number];
 
-function sizeTable({ sizes, traffic }: CapacityReport): PageTable {
+function sizeTable({ sizes }: CapacityReport): PageTable {
   return pageTable({
     name: "sizes",
     title: "Sizes",
@@ -44,7 +42,7 @@ function sizeTable({ sizes, traffic }: CapacityReport): PageTable {
       { heading: "size", cell: sizeName },
       {
         heading: "CU-hours a month",
-        cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.month_base_days * DAY)),
+        cell: ({ cu_hours_per_month }) => amount(cu_hours_per_month),
       },
       {
         heading: "$ a month",

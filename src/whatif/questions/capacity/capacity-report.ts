@@ -1,5 +1,5 @@
 import type { Random } from "../../../kernel/random-port.ts";
-import { DAY, SECOND } from "../../../kernel/time.ts";
+import { SECOND } from "../../../kernel/time.ts";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../../platform/model/cache.ts";
@@ -109,15 +109,10 @@ export function* capacityReport(
   }
   const histogram = distances?.histogram();
   const recovery = distances?.recovery() ?? [];
-  const summary = trafficSummary(
-    traffic,
-    used,
-    arrivals,
-    Math.max(...totals.map(({ activeMs }) => activeMs)),
-  );
   return {
     question: questionSummary(question),
-    traffic: summary,
+    // How long computes are active depends on their size, so each row has a base of its own.
+    traffic: trafficSummary(traffic, used, arrivals, 0),
     assumptions,
     peak_connections: peak,
     no_margins: noMargins,
@@ -128,7 +123,7 @@ export function* capacityReport(
         histogram,
         recoveredAfterMs(recovery, index),
         readsLostToStarts(recovery, index),
-        summary.month_base_days * DAY,
+        used,
       ),
     ),
     sensitivity: sensitivity.rows(totals.map(({ rejected }) => rejected)),

@@ -8,6 +8,7 @@ import { sumOfDays } from "../../held-out/day-totals.ts";
 import type { LeftOutDays } from "../../held-out/left-out-days.ts";
 import type { Slo } from "../../input/slo.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
+import { monthBaseMs } from "../../trace/month-base.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
 import {
@@ -16,6 +17,7 @@ import {
   type IsJudged,
   POOL_WAIT_LIMIT_MS,
   pooledConnections,
+  poolLoads,
 } from "./pool-connections.ts";
 import { emptyScalingDays } from "./scaling-days.ts";
 import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
@@ -50,7 +52,8 @@ export type CapacityRow = {
   readonly max_cu: number;
   readonly cu_hours: number;
   readonly cost: number | null;
-  /** For a month of 730 hours. */
+  /** For a month of 730 hours, in which a size that falls behind is always active. */
+  readonly cu_hours_per_month: number;
   readonly cost_per_month: number | null;
   /** Active time in which the running requests need more vCPUs than the size has. */
   readonly throttled_s: number;
@@ -104,6 +107,7 @@ const POOL_SHARE = 0.9;
 /** Adds up one size, or range of sizes, over the computes of a fleet. */
 export class CapacityTotals {
   readonly range: SizeRange;
+  readonly #periodMs: DurationMs;
   readonly #profile: Profile;
   readonly #demand: Demand;
   readonly #poolBy: PoolBy;
@@ -136,6 +140,7 @@ export class CapacityTotals {
     this.#slo = slo;
     this.#judgedSource = judgedSource;
     this.range = range;
+    this.#periodMs = period.endAt - period.startAt;
     this.#leftOut = leftOut;
     this.#scaling = emptyScalingOutcome(
       leftOut === undefined ? undefined : emptyScalingDays(period),
@@ -203,29 +208,28 @@ export class CapacityTotals {
     replayScaling(arrivals, this.#demand, setting, this.range, this.#profile, this.#scaling);
   }
 
-  get activeMs(): DurationMs {
-    return this.#scaling.activeMs;
-  }
-
-  /** `monthBaseMs`: what figures of a month are calculated from. */
+  /** `computes`: the number of those with requests. */
   row(
     price: number | undefined,
     histogram: DistanceHistogram | undefined,
     recoveredAfter: DurationMs | undefined,
     lostReads: number | undefined,
-    monthBaseMs: DurationMs,
+    computes: number,
   ): CapacityRow {
     const { minCu, maxCu } = this.range;
     const { cuMs, activeMs, throttledMs, addedWaits, scaleEvents, starts, requests } = this.#scaling;
     const cuHours = cuMs / HOUR;
     const coldReads = lostReads === undefined || starts === 0 ? undefined : lostReads / starts;
     const sessions = this.#sessions;
+    // Of this size alone: one that falls behind is active for longer than others.
+    const monthMs = monthBaseMs(this.#periodMs, activeMs, computes);
     return {
       min_cu: minCu,
       max_cu: maxCu,
       cu_hours: cuHours,
       cost: price === undefined ? null : cuHours * price,
-      cost_per_month: price === undefined ? null : perMonth(cuHours * price, monthBaseMs),
+      cu_hours_per_month: perMonth(cuHours, monthMs),
+      cost_per_month: price === undefined ? null : perMonth(cuHours * price, monthMs),
       throttled_s: throttledMs / SECOND,
       throttled_share: activeMs === 0 ? 0 : throttledMs / activeMs,
       added_wait_mean_ms: addedWaits.mean(requests),
@@ -291,23 +295,4 @@ export function missedShare(
 ): number {
   const { addedWaits, requests } = outcome.judged ?? outcome;
   return requests === 0 ? 0 : Math.min(1, (addedWaits.countAbove(waitMs) + rejected) / requests);
-}
-
-/** Traffic of one pool. `load`: mean number of running requests within the period. */
-type PoolLoad = { sessions: number; busyMs: DurationMs; load: number };
-
-function poolLoads(
-  { at, durationMs, source }: ComputeArrivals,
-  { startAt, endAt }: Period,
-): readonly PoolLoad[] {
-  const loads = new Map<number, PoolLoad>();
-  for (let i = 0; i < durationMs.length; i += 1) {
-    const pool = source?.[i] ?? 0;
-    const own = loads.get(pool) ?? { sessions: 0, busyMs: 0, load: 0 };
-    own.sessions += 1;
-    own.busyMs += durationMs[i] as number;
-    own.load += Math.min(durationMs[i] as number, endAt - (at[i] as number)) / (endAt - startAt);
-    loads.set(pool, own);
-  }
-  return [...loads.values()];
 }

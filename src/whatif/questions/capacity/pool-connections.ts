@@ -1,7 +1,7 @@
 import { type DurationMs, MINUTE } from "../../../kernel/time.ts";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import { maxConnections, type SizeRange } from "../../../platform/catalog/sizes.ts";
-import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
+import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/trace.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
 import { DepartureQueue } from "../../sizes/departure-queue.ts";
 
@@ -194,4 +194,23 @@ class PoolerSimulation {
       this.#waiting -= 1;
     }
   }
+}
+
+/** Traffic of one pool. `load`: mean number of running requests within the period. */
+type PoolLoad = { sessions: number; busyMs: DurationMs; load: number };
+
+export function poolLoads(
+  { at, durationMs, source }: ComputeArrivals,
+  { startAt, endAt }: Period,
+): readonly PoolLoad[] {
+  const loads = new Map<number, PoolLoad>();
+  for (let i = 0; i < durationMs.length; i += 1) {
+    const pool = source?.[i] ?? 0;
+    const own = loads.get(pool) ?? { sessions: 0, busyMs: 0, load: 0 };
+    own.sessions += 1;
+    own.busyMs += durationMs[i] as number;
+    own.load += Math.min(durationMs[i] as number, endAt - (at[i] as number)) / (endAt - startAt);
+    loads.set(pool, own);
+  }
+  return [...loads.values()];
 }

@@ -3,7 +3,10 @@ import { DAY, type SimTime } from "../../../kernel/time.ts";
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import { dayCount } from "../../trace/long-gaps.ts";
 
-/** The time of a size by UTC day, numbered from the first one of the period. Time after the last day counts on it. */
+/**
+ * The time of a size by UTC day, numbered from the first one of the period. Time after the last day is left out: a size
+ * that falls behind would have its whole arrears on one day.
+ */
 export type ScalingDays = {
   readonly firstDay: SimTime;
   readonly cuMs: Float64Array;
@@ -29,10 +32,10 @@ export function addScalingTime(
   sizeCu: number,
   isThrottled: boolean,
 ): void {
-  const last = activeMs.length - 1;
-  for (let at = from; at < to; ) {
-    const day = Math.max(0, Math.min(last, Math.floor((at - firstDay) / DAY)));
-    const next = day === last ? to : Math.min(to, firstDay + (day + 1) * DAY);
+  const end = Math.min(to, firstDay + activeMs.length * DAY);
+  for (let at = from; at < end; ) {
+    const day = Math.max(0, Math.floor((at - firstDay) / DAY));
+    const next = Math.min(end, firstDay + (day + 1) * DAY);
     cuMs[day] = (cuMs[day] as number) + (next - at) * sizeCu;
     activeMs[day] = (activeMs[day] as number) + next - at;
     if (isThrottled) throttledMs[day] = (throttledMs[day] as number) + next - at;

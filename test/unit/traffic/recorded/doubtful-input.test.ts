@@ -49,3 +49,19 @@ test.each([
   const { notes } = await importTrace(inputs, join(directory, "t.standin-trace"));
   expect(notes.some((note) => note.startsWith("50 % of the requests repeat another one"))).toBe(isNoted);
 });
+
+test("a file that is given twice is noted if different requests arrive in one millisecond", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "standin-twice-"));
+  const pairs = Array.from({ length: 20 }, (_, index) => {
+    const at = new Date(NIGHT + index * MINUTE).toISOString();
+    return `ep-a,${at},5\nep-a,${at},7\nep-a,${at},9`;
+  });
+  writeFileSync(join(directory, "a.csv"), `endpoint_id,at,duration_ms\n${pairs.join("\n")}\n`);
+  const inputs = () => fileInput(join(directory, "a.csv"), { random: randomFrom(1) });
+  const notesOfFiles = async (...files: Parameters<typeof importTrace>[0]) =>
+    (await importTrace(files, join(directory, "t.standin-trace"))).notes;
+  const note =
+    "50 % of the requests repeat another one with the same compute, instant, duration and source: is a file given twice?";
+  expect(await notesOfFiles(inputs(), inputs())).toContain(note);
+  expect(await notesOfFiles(inputs())).not.toContain(note);
+});
