@@ -13,6 +13,7 @@ import {
   type WorldDefaults,
 } from "../whatif/input/question.ts";
 import { HISTORY_TRUNCATED, worldDefaults } from "../whatif/input/world-defaults.ts";
+import { ignoredSources } from "../whatif/trace/ignored-waits.ts";
 import { selectPeriod, type Traffic, trafficWithin } from "../whatif/trace/known-traffic.ts";
 import { WorldTraffic } from "../whatif/trace/world-traffic.ts";
 import { builtInProfile } from "../whatif/units/prices.ts";
@@ -28,6 +29,7 @@ type QuestionFields = {
   readonly present?: string | undefined;
   readonly start_latency?: string | undefined;
   readonly cold_start_worth?: string | undefined;
+  readonly ignore_waits_of?: readonly string[] | undefined;
   readonly profile?: Parameters<typeof builtInProfile>[0] | undefined;
 };
 
@@ -36,7 +38,10 @@ export type WorldQuestion = {
   readonly traffic: Traffic;
   readonly setting: WorldDefaults;
   readonly notes: readonly string[];
-  readonly flags: Pick<QuestionInput, "profile" | "present" | "coldStartWorthS" | "startLatency">;
+  readonly flags: Pick<
+    QuestionInput,
+    "profile" | "present" | "coldStartWorthS" | "startLatency" | "ignoreWaitsOf"
+  >;
 };
 
 /** Throws a RangeError that names an invalid field. Yields to other requests while it reads. */
@@ -47,9 +52,12 @@ export async function readWorldQuestion(world: WorldHandle, fields: QuestionFiel
     profile: fields.profile === undefined ? undefined : builtInProfile(fields.profile),
     present: parseField("present", fields.present, parseDelay, DELAY_RULE),
     coldStartWorthS: parseField("cold_start_worth", fields.cold_start_worth, parseWorth, WORTH_RULE),
+    ignoreWaitsOf: fields.ignore_waits_of ?? [],
     startLatency: parseField("start_latency", fields.start_latency, parseLatency, LATENCY_RULE),
   };
   const { traffic, setting, notes } = await readWorld(world, to);
+  // Rejects a source that no request has.
+  ignoredSources(flags.ignoreWaitsOf, traffic.sources);
   return { traffic: clipTraffic(traffic, from, to), setting, notes, flags };
 }
 

@@ -92,8 +92,10 @@ function weightedCost(
   trace: Trace,
   asked: Question,
   name: string,
+  ignored?: Uint8Array,
 ): { readonly costS: number; readonly outcome: ReplayOutcome } {
-  const outcome = replayTrace(trace, parsePolicy(name), experimentSetting(asked, randomFrom(1)));
+  const setting = { ...experimentSetting(asked, randomFrom(1)), ignored };
+  const outcome = replayTrace(trace, parsePolicy(name), setting);
   const { startAt, endAt } = trace.period;
   return { costS: outcomeFigures(outcome, endAt - startAt, asked.costs).burden_s, outcome };
 }
@@ -152,6 +154,45 @@ test("the bound is the least cost of all ways to suspend", async () => {
   );
 });
 
+/** Nobody waits for the second source, whose requests are about half of all. */
+const IGNORED = Uint8Array.of(0, 1);
+const sourcesOf = (rows: readonly Row[], sources: readonly number[]): Row[] =>
+  rows.map(([at, durationMs = 0], index) => [at, durationMs, sources[index % sources.length] as number]);
+const sources = fc.array(fc.nat(1), { minLength: 1, maxLength: 12 });
+
+test("no policy that only suspends beats the bound if nobody waits for a source", async () => {
+  const given = question.chain(({ ms, seconds, question: asked }) =>
+    fc
+      .tuple(burstsAround(seconds * SECOND, ms, 12), sources)
+      .map(([rows, of]) => ({ question: asked, trace: traceUntilEnd([sourcesOf(rows, of)]) })),
+  );
+  await expectHolds(
+    fc.property(given, ({ question: asked, trace }) => {
+      const costOf = (name: string) => weightedCost(trace, asked, name, IGNORED).costS;
+      const bound = costOf("clairvoyant");
+      for (const { name, resumes } of quickPolicies)
+        if (!resumes) expect(costOf(name), name).toBeGreaterThanOrEqual(bound - 1e-6);
+    }),
+    1_500,
+  );
+});
+
+test("the bound is the least cost of all ways to suspend if nobody waits for a source", async () => {
+  const given = question.chain(({ ms, seconds, question: asked }) =>
+    fc
+      .tuple(burstsAround(seconds * SECOND, ms, 4), sources)
+      .map(([rows, of]) => ({ question: asked, rows: sourcesOf(rows.slice(0, 9), of) })),
+  );
+  await expectHolds(
+    fc.property(given, ({ question: asked, rows }) => {
+      const trace = traceUntilEnd([rows]);
+      const bound = weightedCost(trace, asked, "clairvoyant", IGNORED).outcome;
+      expect(bound.activeMs - bound.startingMs + bound.startWorthMs).toBe(leastCostMs(trace, asked, IGNORED));
+    }),
+    500,
+  );
+});
+
 test("starts of random length: no policy that only suspends beats the bound", async () => {
   const measured: StartLatency = { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 };
   const given = worthS.chain((seconds) =>
@@ -172,7 +213,7 @@ test("starts of random length: no policy that only suspends beats the bound", as
 });
 
 /** By trying all choices at all requests that may find the compute idle. */
-function leastCostMs({ period, computes: [compute] }: Trace, asked: Question): number {
+function leastCostMs({ period, computes: [compute] }: Trace, asked: Question, ignored?: Uint8Array): number {
   const arrivals = compute?.arrivals as ComputeArrivals;
   let least = Number.POSITIVE_INFINITY;
   for (let choice = 0; choice < 2 ** (arrivals.at.length - 1); choice += 1) {
@@ -196,9 +237,8 @@ function leastCostMs({ period, computes: [compute] }: Trace, asked: Question): n
       }),
     };
     const { delay: _, ...withoutDelay } = policy;
-    const replay = createReplay(withoutDelay, period, experimentSetting(asked, randomFrom(1)), () =>
-      fleetGapsOf({ period, computes: [] }),
-    );
+    const setting = { ...experimentSetting(asked, randomFrom(1)), ignored };
+    const replay = createReplay(withoutDelay, period, setting, () => fleetGapsOf({ period, computes: [] }));
     replay.begin(
       0,
       () => expect.fail(),

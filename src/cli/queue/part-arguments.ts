@@ -11,7 +11,7 @@ const COMMANDS = ["compare", "backtest"];
  * test compares them with the options of both commands.
  */
 export const PART_OPTIONS: Readonly<Record<string, "switch" | "value" | "profile">> = {
-  "cpu-share": "value",
+  ...{ "cpu-share": "value", "ignore-waits-of": "value" },
   ...{ json: "switch", strict: "switch" },
   ...{ present: "value", profile: "profile", plan: "value" },
   ...{ price: "value", prices: "value", "price-plan": "value" },

@@ -5,11 +5,15 @@ import type { WorldHandle } from "../../worlds/world-handle.ts";
 const MAX_POLICIES = 20;
 /** Computes that are listed for each policy. */
 const MAX_LISTED_COMPUTES = 100;
+const MAX_SOURCE_CHARACTERS = 256;
+const MAX_IGNORED_SOURCES = 20;
 
 /** The value of a command-line flag; numbers need no quotes. It is parsed where the question is answered. */
 const flag = z
   .union([z.string().max(64), z.number()], { error: "must be a string or a number" })
   .transform(String);
+/** The name of a source; the flag is repeatable. */
+const source = z.string().min(1).max(MAX_SOURCE_CHARACTERS);
 const policy = z.string().min(1).max(128);
 export const whatIfQuestion = z.strictObject({
   policy: z.union([policy, z.array(policy).min(1).max(MAX_POLICIES)], {
@@ -24,6 +28,11 @@ export const whatIfQuestion = z.strictObject({
   price_plan: z.enum(PRICED_PLANS).optional(),
   cu: z.number().positive().optional(),
   cold_start_worth: flag.optional(),
+  ignore_waits_of: z
+    .union([source.transform((name) => [name]), z.array(source).max(MAX_IGNORED_SOURCES)], {
+      error: `must be the source of requests that nobody waits for, or up to ${MAX_IGNORED_SOURCES} of them`,
+    })
+    .optional(),
   start_latency: flag.optional(),
   seed: z.int().min(0).max(4_294_967_295).optional(),
   replications: z.int().min(1).optional(),
@@ -56,6 +65,7 @@ type WhatIfQuestion = {
   | "price_plan"
   | "cu"
   | "cold_start_worth"
+  | "ignore_waits_of"
   | "start_latency"
   | "seed"
   | "replications"

@@ -72,6 +72,14 @@ export function ignoredWaitsText({
   return ignore_waits_of === undefined ? undefined : `nobody waits for ${ignore_waits_of.join(", ")}`;
 }
 
+/** For the limits of a report. */
+export function ignoredWaitsLimit(ignoredWaits: readonly string[]): readonly string[] {
+  if (ignoredWaits.length === 0) return [];
+  return [
+    `Nobody waits for requests of ${ignoredWaits.join(", ")}: the starts that they cause are billed, but are no cold starts, and their own waits count as none.`,
+  ];
+}
+
 function meteredSummary({ activeMs, cuMs, cuMsWithoutRequests }: MeteredUsage) {
   return {
     active_s: activeMs / SECOND,

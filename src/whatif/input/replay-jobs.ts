@@ -1,6 +1,5 @@
 import type { Random } from "../../kernel/random-port.ts";
 import { isOfShard, type Shard } from "../../kernel/shard.ts";
-import type { DurationMs } from "../../kernel/time.ts";
 import {
   type ComputeArrivals,
   collectParts,
@@ -47,12 +46,18 @@ export function needsFleetGaps(jobs: readonly ReplayJob[]): boolean {
 /** Weighted by CU if sizes differ, as the best delay of the curve is. */
 export function fleetGapsOf(
   traffic: Traffic,
-  { deletedAt, costs, latency }: Pick<Question, "deletedAt" | "costs" | "latency">,
+  {
+    deletedAt,
+    costs,
+    latency,
+    ignoredWaits,
+  }: Pick<Question, "deletedAt" | "costs" | "latency" | "ignoredWaits">,
 ): Gaps {
   const fleet = emptyGaps(traffic.period);
   const isWeighted = typeof costs.cu !== "number";
   const own = isWeighted ? emptyGaps(traffic.period) : fleet;
-  const reader = new GapReader(traffic.period, own, { startMs: meanLatencyMs(latency) });
+  const ignored = ignoredSources(ignoredWaits, traffic.sources);
+  const reader = new GapReader(traffic.period, own, { startMs: meanLatencyMs(latency), ignored });
   for (const number of traffic.computes.keys()) {
     eachPart(traffic.arrivals(number), (part) => reader.add(part));
     reader.end(deletedAt?.[number]);
@@ -81,8 +86,11 @@ export function* replayComputes(
   for (const [index, { outcome }] of replays.entries())
     if (jobs[index]?.byCompute === true) outcome.byCompute = emptyStartsByCompute();
   const [first] = jobs;
-  const startMs = first === undefined ? 0 : meanLatencyMs(first.question.latency);
-  yield* replayPass(traffic, replays, { from, to, shard }, first?.question.deletedAt, startMs);
+  const gapOptions = {
+    startMs: first === undefined ? 0 : meanLatencyMs(first.question.latency),
+    ignored: first === undefined ? undefined : ignoredSources(first.question.ignoredWaits, traffic.sources),
+  };
+  yield* replayPass(traffic, replays, { from, to, shard }, first?.question.deletedAt, gapOptions);
   return replays.map(({ outcome }) => outcome);
 }
 
@@ -95,7 +103,7 @@ export function* replayPass(
   replays: readonly Replay[],
   { from, to, shard }: Pick<ReplayWork, "from" | "to" | "shard">,
   deletedAt?: Question["deletedAt"],
-  startMs?: DurationMs,
+  gapOptions?: Parameters<typeof gapsOf>[3],
 ): Generator<number, void> {
   for (let number = from; number < to; number += 1) {
     if (shard !== undefined && !isOfShard(traffic.computes[number] as string, shard)) continue;
@@ -106,7 +114,7 @@ export function* replayPass(
       return own;
     };
     const ownGaps = () => {
-      gaps ??= gapsOf(ownArrivals(), traffic.period, deletedAt?.[number], startMs);
+      gaps ??= gapsOf(ownArrivals(), traffic.period, deletedAt?.[number], gapOptions);
       return gaps;
     };
     const before = replays.map(({ outcome: { arrivals, coldStarts, firstStarts, waits, byCompute } }) => {

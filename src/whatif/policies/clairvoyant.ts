@@ -12,8 +12,8 @@ export const clairvoyant: Policy = {
   knows: "future",
   isRandom: false,
   resumes: false,
-  createState: ({ computeArrivals, latencies, startWorth }) =>
-    new ForesightState(foresightPlan({ arrivals: computeArrivals(), latencies, startWorth })),
+  createState: ({ computeArrivals, latencies, startWorth, ignored }) =>
+    new ForesightState(foresightPlan({ arrivals: computeArrivals(), latencies, startWorth, ignored })),
 };
 
 /**
@@ -26,12 +26,12 @@ export const clairvoyantResume: Policy = {
   knows: "future",
   isRandom: false,
   resumes: true,
-  createState({ computeArrivals, latencies, startWorth }) {
+  createState({ computeArrivals, latencies, startWorth, ignored }) {
     const resumeCostMs = (idleSince: SimTime, arrival: SimTime) => {
       const resumeAt = resumeFor(arrival, idleSince, latencies);
       return resumeAt === undefined ? Number.POSITIVE_INFINITY : arrival - resumeAt - latencies.at(resumeAt);
     };
-    const plan = foresightPlan({ arrivals: computeArrivals(), latencies, startWorth, resumeCostMs });
+    const plan = foresightPlan({ arrivals: computeArrivals(), latencies, startWorth, ignored, resumeCostMs });
     return new ForesightState(plan, latencies);
   },
 };

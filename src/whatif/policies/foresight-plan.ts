@@ -1,6 +1,7 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals } from "../../traffic/recorded/trace/trace.ts";
 import type { StartWorth } from "../gap-curve/costs.ts";
+import { type IgnoredSources, isIgnored } from "../trace/ignored-waits.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 
 /**
@@ -23,6 +24,8 @@ export type ForesightInput = {
   readonly arrivals: ComputeArrivals;
   readonly latencies: LatencySource;
   readonly startWorth: StartWorth;
+  /** Nobody waits for their requests. */
+  readonly ignored?: IgnoredSources | undefined;
   /** What it costs to be ready at an arrival after an idle time without staying active; absent if nothing can. */
   readonly resumeCostMs?: ((idleSince: SimTime, arrival: SimTime) => DurationMs) | undefined;
 };
@@ -64,10 +67,16 @@ type ActiveTimes = {
 
 /**
  * Busy times, joined where a suspend between them cannot pay. A start saves at most its own length of metered time, and
- * at least the request that causes it waits.
+ * at least the request that causes it waits, unless nobody waits for it.
  */
-function activeTimes({ arrivals, latencies, startWorth, resumeCostMs }: ForesightInput): ActiveTimes {
-  const { at, durationMs } = arrivals;
+function activeTimes({
+  arrivals,
+  latencies,
+  startWorth,
+  ignored,
+  resumeCostMs,
+}: ForesightInput): ActiveTimes {
+  const { at, durationMs, source } = arrivals;
   const firsts: number[] = [];
   const ends: number[] = [];
   let busyEnd = Number.NEGATIVE_INFINITY;
@@ -75,7 +84,10 @@ function activeTimes({ arrivals, latencies, startWorth, resumeCostMs }: Foresigh
     const arrival = at[i] as number;
     if (arrival > busyEnd) {
       const latencyMs = latencies.at(arrival);
-      const isJoined = resumeCostMs === undefined && arrival - busyEnd <= startWorth(latencyMs) - latencyMs;
+      const isJoined =
+        resumeCostMs === undefined &&
+        !isIgnored(ignored, source, i) &&
+        arrival - busyEnd <= startWorth(latencyMs) - latencyMs;
       if (!isJoined) {
         if (i > 0) ends.push(busyEnd);
         firsts.push(i);
@@ -93,7 +105,7 @@ function activeTimes({ arrivals, latencies, startWorth, resumeCostMs }: Foresigh
 
 /** What follows if this request starts the compute: until `busyEnd`, after which `next` is the next active time. */
 function coldStart(
-  { arrivals: { at, durationMs }, latencies, startWorth }: ForesightInput,
+  { arrivals: { at, durationMs, source }, latencies, startWorth, ignored }: ForesightInput,
   { at: activeAt, first, end }: ActiveTimes,
   index: number,
 ) {
@@ -103,11 +115,12 @@ function coldStart(
   for (let i = first[index] as number; i < at.length; i += 1) {
     const arrival = at[i] as number;
     if (arrival >= readyAt) break;
-    waitMs += readyAt - arrival;
+    if (!isIgnored(ignored, source, i)) waitMs += readyAt - arrival;
     busyEnd = Math.max(busyEnd, readyAt + (durationMs[i] as number));
   }
   // All that begins until then keeps the compute active.
   for (; next < activeAt.length && (activeAt[next] as number) <= busyEnd; next += 1)
     busyEnd = Math.max(busyEnd, end[next] as number);
-  return { readyAt, busyEnd, next, worthMs: startWorth(waitMs) };
+  const isWaitedFor = waitMs > 0 || !isIgnored(ignored, source, first[index] as number);
+  return { readyAt, busyEnd, next, worthMs: isWaitedFor ? startWorth(waitMs) : 0 };
 }

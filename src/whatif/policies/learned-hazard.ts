@@ -48,11 +48,12 @@ class HazardState implements PolicyState {
     sleepOnly(schedule, idleSince + (this.#cheapestMs ?? Math.round(this.#worth.meanMs)));
   }
 
-  learnStart(waitMs: DurationMs, idleMs: DurationMs): void {
+  learnStart(worthMs: DurationMs, idleMs: DurationMs): void {
     const bin = Math.min(BINS, Math.max(0, Math.ceil(Math.log(idleMs / SECOND) / Math.log(GROWTH))));
     this.#counts[bin] = (this.#counts[bin] as number) + 1;
     this.#sumsMs[bin] = (this.#sumsMs[bin] as number) + idleMs;
-    this.#worthsMs[bin] = (this.#worthsMs[bin] as number) + this.#worth.add(waitMs);
+    this.#worthsMs[bin] = (this.#worthsMs[bin] as number) + worthMs;
+    this.#worth.add(worthMs);
     this.#samples += 1;
     if (this.#samples < this.#recomputeAt) return;
     this.#recomputeAt = Math.ceil(this.#samples * RECOMPUTE_GROWTH);

@@ -4,6 +4,7 @@ import type { ComputeArrivals } from "../../traffic/recorded/trace/trace.ts";
 import type { StartWorth } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import type { Gaps } from "../trace/gaps.ts";
+import type { IgnoredSources } from "../trace/ignored-waits.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 
 /**
@@ -37,10 +38,10 @@ export interface PolicyState {
   /** An idle time of this length ended with an arrival at `at`. */
   learn?(idleMs: DurationMs, at: SimTime): void;
   /**
-   * Requests wait this long in total for the start after this idle time, or would have waited had the compute been
-   * suspended. Called after `learn`, when the start has ended or the compute is idle again.
+   * The start after this idle time is worth this much, or would have been had the compute been suspended: nothing if nobody
+   * waits for it. Called after `learn`, when the start has ended or the compute is idle again.
    */
-  learnStart?(waitMs: DurationMs, idleMs: DurationMs, at: SimTime): void;
+  learnStart?(worthMs: DurationMs, idleMs: DurationMs, at: SimTime): void;
 }
 
 /** What a policy may know of its compute. */
@@ -60,6 +61,8 @@ export type PolicyContext = {
   readonly fleetGaps: () => Gaps;
   /** All requests of this compute: only for policies that know the future. */
   readonly computeArrivals: () => ComputeArrivals;
+  /** Nobody waits for their requests. */
+  readonly ignored?: IgnoredSources | undefined;
 };
 
 export type Policy = {

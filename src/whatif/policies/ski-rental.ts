@@ -16,7 +16,7 @@ export const skiRental: Policy = {
     const worth = new WorthSeen(context);
     return {
       schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + Math.round(worth.meanMs)),
-      learnStart: (waitMs) => worth.add(waitMs),
+      learnStart: (worthMs) => worth.add(worthMs),
     };
   },
 };
@@ -36,7 +36,7 @@ export const skiRentalRandomised: Policy = {
     return {
       schedule: (idleSince, schedule) =>
         sleepOnly(schedule, idleSince + Math.round(randomisedDelay(worth.meanMs, uniform(draw)))),
-      learnStart: (waitMs) => worth.add(waitMs),
+      learnStart: (worthMs) => worth.add(worthMs),
     };
   },
 };

@@ -1,6 +1,5 @@
 import { weekdayOf } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
-import type { StartWorth } from "../gap-curve/costs.ts";
 import type { Policy, PolicyContext, PolicyState, SleepSchedule } from "./policy.ts";
 import { ScheduleState } from "./schedule.ts";
 import type { Windows } from "./week-windows.ts";
@@ -30,16 +29,11 @@ export function trainedSchedule(options: TrainedOptions, name = "schedule:traine
 class TrainedState implements PolicyState {
   readonly #options: TrainedOptions;
   readonly #hours = new LearntHours();
-  readonly #startWorth: StartWorth;
   readonly #scheduled: ScheduleState;
   #trainedUntil: SimTime | undefined;
 
-  constructor(
-    options: TrainedOptions,
-    { startWorth, latencies }: Pick<PolicyContext, "startWorth" | "latencies">,
-  ) {
+  constructor(options: TrainedOptions, { latencies }: Pick<PolicyContext, "latencies">) {
     this.#options = options;
-    this.#startWorth = startWorth;
     this.#scheduled = new ScheduleState(this.#hours, options.delayMs, latencies);
   }
 
@@ -66,9 +60,9 @@ class TrainedState implements PolicyState {
     this.#hours.addSuspended(at - idleMs + delayMs, Math.min(at, trainedUntil));
   }
 
-  learnStart(waitMs: DurationMs, idleMs: DurationMs, at: SimTime): void {
+  learnStart(worthMs: DurationMs, idleMs: DurationMs, at: SimTime): void {
     if (idleMs > this.#options.delayMs && at < (this.#trainedUntil ?? at))
-      this.#hours.addColdStart(at, this.#startWorth(waitMs));
+      this.#hours.addColdStart(at, worthMs);
   }
 }
 

@@ -18,7 +18,7 @@ export type ExperimentSetting = WorthCosts & {
   readonly latency: StartLatency;
   /** Policies that share it draw the same start latencies. */
   readonly random: Random;
-  /** Nobody waits for their requests. Only for fixed delays. */
+  /** Nobody waits for their requests. */
   readonly ignored?: IgnoredSources | undefined;
   /** Values by compute, where computes differ. */
   readonly perCompute?:
@@ -76,7 +76,6 @@ export function createReplay(
       end: () => replay.end(),
     };
   }
-  if (ignored !== undefined) throw new Error(`policy ${policy.name} counts the waits of all sources`);
   const replay = new PolicyReplay(period, outcome);
   return {
     outcome,
@@ -93,8 +92,9 @@ export function createReplay(
         computeGaps,
         fleetGaps,
         computeArrivals,
+        ignored,
       };
-      replay.begin(policy.createState(context), latencies, settingOf(number));
+      replay.begin(policy.createState(context), latencies, { ...settingOf(number), ignored });
     },
     add: (arrivals) => replay.add(arrivals),
     end: () => replay.end(),

@@ -1,7 +1,9 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
+import type { StartWorth } from "../gap-curve/costs.ts";
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
 import type { LoadSizes } from "../sizes/load-sizes.ts";
+import { type IgnoredSources, isIgnored } from "../trace/ignored-waits.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 import { ActiveTimeSums } from "./active-time-sums.ts";
 import { COLD_START, FIRST_START, RESUME } from "./active-times.ts";
@@ -25,6 +27,8 @@ export class PolicyReplay {
   #policyState: PolicyState | undefined;
   #latencies: LatencySource | undefined;
   #sizes: LoadSizes | undefined;
+  #startWorth: StartWorth = NO_WORTH;
+  #ignored: IgnoredSources | undefined;
   #startedBy = FIRST_START;
   /** Of the last start: the total time that requests wait for it. */
   #startWaitMs: DurationMs = 0;
@@ -35,6 +39,8 @@ export class PolicyReplay {
   /** The last idle time whose start is not over, or would not be; see `learnStart`. */
   #idleMs: DurationMs = 0;
   #idleEnd: SimTime | undefined;
+  /** Whether nobody waits for the request that ended it. */
+  #isEndIgnored = false;
   #wouldBeReadyAt: SimTime = 0;
   #wouldWaitMs: DurationMs = 0;
 
@@ -50,11 +56,13 @@ export class PolicyReplay {
   begin(
     policyState: PolicyState,
     latencies: LatencySource,
-    { cu = 1, deletedAt, startWorth = NO_WORTH, sizes }: Omit<ComputeSetting, "delay" | "ignored"> = {},
+    { cu = 1, deletedAt, startWorth = NO_WORTH, sizes, ignored }: Omit<ComputeSetting, "delay"> = {},
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#policyState = policyState;
     this.#sizes = sizes;
+    this.#startWorth = startWorth;
+    this.#ignored = ignored;
     this.#activeTimes.begin({ lifetime: this.#lifetime, cu, startWorth, sizes });
     this.#latencies = latencies;
     this.#isNew = true;
@@ -66,20 +74,23 @@ export class PolicyReplay {
   }
 
   add(arrivals: ComputeArrivals): void {
-    const { at, durationMs } = arrivals;
+    const { at, durationMs, source } = arrivals;
     for (let i = 0; i < at.length; i += 1) {
       const arrival = at[i] as number;
+      const isUnwaited = isIgnored(this.#ignored, source, i);
       if (this.#isNew) {
         this.#isNew = false;
         this.#start(arrival, FIRST_START);
       } else if (arrival > this.#busyEnd) {
-        this.#endIdle(arrival);
+        this.#endIdle(arrival, isUnwaited);
       }
-      if (arrival < this.#wouldBeReadyAt) this.#wouldWaitMs += this.#wouldBeReadyAt - arrival;
+      if (arrival < this.#wouldBeReadyAt && !isUnwaited) this.#wouldWaitMs += this.#wouldBeReadyAt - arrival;
       const begin = Math.max(arrival, this.#readyAt);
       this.#sizes?.addRequests(arrivals, i, i + 1, this.#readyAt);
-      this.outcome.waits.add(begin - arrival);
-      this.#startWaitMs += begin - arrival;
+      if (!isUnwaited) {
+        this.outcome.waits.add(begin - arrival);
+        this.#startWaitMs += begin - arrival;
+      }
       this.#busyEnd = Math.max(this.#busyEnd, begin + (durationMs[i] as number));
     }
     this.outcome.arrivals += at.length;
@@ -96,24 +107,29 @@ export class PolicyReplay {
     this.#isNew = true;
   }
 
-  #endIdle(arrival: SimTime): void {
+  #endIdle(arrival: SimTime, isUnwaited: boolean): void {
     const idleSince = this.#busyEnd;
     this.#learnStart();
     this.#policyState?.schedule(idleSince, this.#schedule, arrival);
     if (!this.#sleepUntil(arrival)) {
-      this.#start(arrival, COLD_START);
+      // As a resume ahead of time: those who arrive during the start wait.
+      this.#start(arrival, isUnwaited ? RESUME : COLD_START);
     }
     this.#policyState?.learn?.(arrival - idleSince, arrival);
     if (this.#policyState?.learnStart === undefined || this.#latencies === undefined) return;
     this.#idleMs = arrival - idleSince;
     this.#idleEnd = arrival;
+    this.#isEndIgnored = isUnwaited;
     this.#wouldBeReadyAt = arrival + this.#latencies.at(arrival);
     this.#wouldWaitMs = 0;
   }
 
   #learnStart(): void {
-    if (this.#idleEnd !== undefined)
-      this.#policyState?.learnStart?.(this.#wouldWaitMs, this.#idleMs, this.#idleEnd);
+    if (this.#idleEnd !== undefined) {
+      const isWaitedFor = !this.#isEndIgnored || this.#wouldWaitMs > 0;
+      const worthMs = isWaitedFor ? this.#startWorth(this.#wouldWaitMs) : 0;
+      this.#policyState?.learnStart?.(worthMs, this.#idleMs, this.#idleEnd);
+    }
     this.#idleEnd = undefined;
     this.#wouldBeReadyAt = 0;
   }

@@ -238,9 +238,9 @@ export function gapsOf(
   arrivals: ComputeArrivals,
   period: Period,
   deletedAt?: SimTime,
-  startMs?: DurationMs,
+  options: Pick<GapReaderOptions, "startMs" | "ignored"> = {},
 ): Gaps {
-  const reader = new GapReader(period, emptyGaps(period), { startMs });
+  const reader = new GapReader(period, emptyGaps(period), options);
   reader.add(arrivals);
   reader.end(deletedAt);
   return reader.gaps;

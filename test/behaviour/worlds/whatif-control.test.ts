@@ -177,6 +177,39 @@ test("an advice bills the storage of its world, once Postgres has reported it", 
   expect(lines).toContainEqual({ line: "history", dollars_per_month: 1 });
 });
 
+test("nobody waits for ignored sources: their starts are billed, but are no cold starts", async () => {
+  const { double, mine } = await used();
+  const question = { policy: ["fixed:60", "ski-rental", "clairvoyant", "best-fixed:fleet"] };
+  for (let hour = 0; hour < 3; hour += 1) {
+    await double.sim("POST", "/activity", { endpoint_id: mine.endpointId, duration_ms: 10, source: "bot" });
+    await double.advance("1h");
+  }
+  const figuresOf = ({ policies }: Awaited<ReturnType<typeof whatIf>>, name: string) =>
+    policies.find(({ policy }: { policy: string }) => policy === name).figures;
+  const [all, people] = [
+    await whatIf(double, question),
+    await whatIf(double, { ...question, ignore_waits_of: "bot" }),
+  ];
+  expect(figuresOf(people, "fixed:60").cost.value).toBe(figuresOf(all, "fixed:60").cost.value);
+  expect(figuresOf(people, "fixed:60").cold_starts.value).toBe(
+    figuresOf(all, "fixed:60").cold_starts.value - 3,
+  );
+  for (const name of ["ski-rental", "best-fixed:fleet"])
+    expect(figuresOf(people, name).burden_s.value, name).toBeGreaterThanOrEqual(
+      figuresOf(people, "clairvoyant").burden_s.value,
+    );
+  const { body } = await double.sim("POST", "/whatif/advice", { ignore_waits_of: ["bot"] });
+  expect(body).toMatchObject({ question: { ignore_waits_of: ["bot"] } });
+  for (const path of ["/whatif", "/whatif/advice"]) {
+    const asked = { ...(path === "/whatif" ? question : {}), ignore_waits_of: "cron" };
+    const refused = await double.sim("POST", path, asked);
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      expect.stringMatching(/^ignore_waits_of: no request has the source "cron"/),
+    ]);
+  }
+});
+
 test.each([
   [{ slo: "fast" }, 'slo: must be a limit on a percentile of the wait, such as "p99 wait < 2s"'],
   [{ slo: "p99 wait < 2s for batch" }, 'slo: no request names a source, so none is from "batch"'],

@@ -153,7 +153,22 @@ test("waits of a health check are left out on request, and that is suggested bef
   const curve = await runStandin(["whatif", "curve", trace, ...ignoring]);
   expect(curve.stdout).toContain("nobody waits for health-check");
   expect(curve.stdout).toContain(`standin advise ${trace} --ignore-waits-of health-check`);
-  for (const command of [["advise"], ["whatif", "curve"]]) {
+  const { stdout } = await runStandin([
+    "whatif",
+    "compare",
+    trace,
+    "--policy",
+    "fixed:60",
+    ...ignoring,
+    "--json",
+  ]);
+  const compared = JSON.parse(stdout).policies.find(
+    ({ policy }: { policy: string }) => policy === "fixed:60",
+  );
+  const minute = await runStandin(["whatif", "curve", trace, "--delay", "60", ...ignoring, "--json"]);
+  expect(compared.figures.cold_starts.value).toBe(JSON.parse(minute.stdout).with_latency.cold_starts);
+  const details = ["curve", "compare", "attribute"].map((name) => ["whatif", name]);
+  for (const command of [["advise"], ...details]) {
     const unknown = await runStandin([...command, trace, "--ignore-waits-of", "cron"]);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toMatch(

@@ -74,7 +74,10 @@ test("waits for starts are counted across parts, for gaps longer than the shorte
   const arrivals = collectParts(trafficOf(traceOf(HOUR, rows)).arrivals(0));
   expect(part?.id).toBe("compute-0");
   // The gap of 61 s starts the compute for 3 s: one request waits 3 s and one 2 s. The gap of 60 s does not.
-  expect(gapsOf(arrivals, period, undefined, 3_000)).toMatchObject({ starts: 1, startWaitMs: 5_000 });
+  expect(gapsOf(arrivals, period, undefined, { startMs: 3_000 })).toMatchObject({
+    starts: 1,
+    startWaitMs: 5_000,
+  });
 });
 
 /**

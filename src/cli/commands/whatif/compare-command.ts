@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { DEFAULTS, MAX_REPLICATIONS } from "../../../whatif/input/question.ts";
 import { parsePolicy } from "../../../whatif/policies/parse-policy.ts";
 import { integerParser } from "../../terminal/option-parsers.ts";
+import { checkIgnoredWaits, ignoreWaitsOption } from "../../whatif/ignore-waits-option.ts";
 import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
 import { coverageOf } from "../../whatif/parts/answer.ts";
@@ -37,6 +38,7 @@ export function compareCommand(): Command {
     addOptions: (command) =>
       addQuestionOptions(command)
         .addOption(cpuShareOption())
+        .addOption(ignoreWaitsOption())
         .addOption(
           policyOption(
             `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,
@@ -55,10 +57,12 @@ Examples:
   $ standin whatif compare fleet.csv --policy fixed:300 --policy hybrid --policy clairvoyant
   $ standin whatif compare fleet.csv --policy ski-rental:randomised --replications 20 --seed 7
   $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json
+  $ standin whatif compare calls.csv --ignore-waits-of health-check
   $ standin whatif compare fleet.standin-trace --shard 1/2 > part-1.json
   $ standin whatif compare fleet.standin-trace --queue redis://localhost:6379`,
     open: (paths, options, command, signal) => openTraces(paths, options, command, signal, true),
     async setUp({ opened, options: { policy: policies = DEFAULT_POLICIES, ...options } }) {
+      checkIgnoredWaits(options, opened.traffic);
       const { question } = await questionFromOptions(options, opened.world);
       return {
         setup: {

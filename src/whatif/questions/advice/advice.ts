@@ -4,6 +4,7 @@ import type { DecisionSummary } from "../../choice/decision-summary.ts";
 import { cliffText } from "../../choice/decision-text.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
+import { DEFAULTS } from "../../input/question.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";
 import type { TrafficSummary } from "../../trace/traffic-summary.ts";
 import { type MonthlyBill, monthlyBill } from "../../units/bill.ts";
@@ -120,6 +121,11 @@ function isAdvisable(
   return is_clear && (trafficChange === null || isDelayUnchanged);
 }
 
+/** Whether no compute can be smaller. */
+function isSmallest({ cu }: QuestionSummary): boolean {
+  return cu !== "own" && cu <= DEFAULTS.cu;
+}
+
 /** Of the choice of a delay. */
 function wouldChange({ decision, programsThatWait }: AdviceInput): string[] {
   const { below, above } = decision.break_even;
@@ -136,7 +142,7 @@ function wouldChange({ decision, programsThatWait }: AdviceInput): string[] {
 }
 
 function notKnown(
-  { attribution, margins, requirements, currentWaitMs, priceList }: AdviceInput,
+  { attribution, margins, requirements, currentWaitMs, priceList, question }: AdviceInput,
   bill: MonthlyBill,
 ) {
   return [
@@ -146,7 +152,7 @@ function notKnown(
     ...(bill.lines.some(({ line }) => line === "to the minimum")
       ? [`whether your contract still has the minimum of $${priceList.minimum} a month`]
       : []),
-    "whether a smaller size is enough (standin whatif capacity)",
+    `whether ${isSmallest(question) ? "a larger size is needed" : "a smaller size is enough"} (standin whatif capacity)`,
     ...(attribution === undefined || attribution.sources.every(({ source }) => source === UNNAMED)
       ? ["what keeps the computes active: the requests name no source"]
       : []),

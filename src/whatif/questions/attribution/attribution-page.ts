@@ -1,6 +1,6 @@
 import { DAY } from "../../../kernel/time.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
-import { sizeAndPriceText } from "../../input/question-summary.ts";
+import { ignoredWaitsText, sizeAndPriceText } from "../../input/question-summary.ts";
 import type { ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable } from "../../page/page-table.ts";
 import { periodText, requestsText, truncatedTitle } from "../../page/page-text.ts";
@@ -25,7 +25,15 @@ export function attributionPage(report: AttributionReport): ReportPage {
   const [first] = sources;
   return {
     title: "What keeps the computes active",
-    subject: `${requestsText(traffic)} from ${plural(sources.length, "source")} · ${periodText(traffic)} · ${delayPhrase(question.present_delay_s)} · ${sizeAndPriceText(question)}`,
+    subject: [
+      `${requestsText(traffic)} from ${plural(sources.length, "source")}`,
+      periodText(traffic),
+      delayPhrase(question.present_delay_s),
+      sizeAndPriceText(question),
+      ignoredWaitsText(question),
+    ]
+      .filter((text) => text !== undefined)
+      .join(" · "),
     answer:
       sources.length === 1 && first?.source === UNNAMED
         ? ["The trace names no sources, so active time cannot be attributed."]

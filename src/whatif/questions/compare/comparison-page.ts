@@ -1,7 +1,7 @@
 import { DAY } from "../../../kernel/time.ts";
 import { tooLittleReasons } from "../../choice/decision.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
-import { meteredText, sizeAndPriceText } from "../../input/question-summary.ts";
+import { ignoredWaitsText, meteredText, sizeAndPriceText } from "../../input/question-summary.ts";
 import type { ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import {
@@ -47,7 +47,10 @@ export function comparisonPage(comparison: Comparison): ReportPage {
       sizeAndPriceText(question),
       startsTakeText(question.start_latency),
       coldStartWorthText(question),
-    ].join(" · "),
+      ignoredWaitsText(question),
+    ]
+      .filter((text) => text !== undefined)
+      .join(" · "),
     answer: comparisonAnswerText(comparison, best),
     facts: policies.map((policy) => ({
       label: policy.policy,

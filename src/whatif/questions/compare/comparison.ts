@@ -4,7 +4,12 @@ import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import { isSettableDelay, type SettableDelays } from "../../gap-curve/settable-delays.ts";
 import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import type { Question } from "../../input/question.ts";
-import { type QuestionSummary, questionSummary, sizeSentence } from "../../input/question-summary.ts";
+import {
+  ignoredWaitsLimit,
+  type QuestionSummary,
+  questionSummary,
+  sizeSentence,
+} from "../../input/question-summary.ts";
 import type { ReplayJob } from "../../input/replay-jobs.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { fixed, ownDelays } from "../../policies/fixed.ts";
@@ -206,7 +211,10 @@ export function isOfAnotherPlan(
   return chosen[0] !== chosen[1] || !settable.includes(chosen[0]);
 }
 
-function comparisonLimits({ latency, costs }: Question, policies: readonly Policy[]): ReportLimits {
+function comparisonLimits(
+  { latency, costs, ignoredWaits }: Question,
+  policies: readonly Policy[],
+): ReportLimits {
   const namesOf = (known: Policy["knows"]) =>
     policies.filter(({ knows }) => knows === known).map(({ name }) => name);
   const [bounds, fitted] = [namesOf("future"), namesOf("hindsight")];
@@ -214,6 +222,7 @@ function comparisonLimits({ latency, costs }: Question, policies: readonly Polic
   return {
     exact: [
       "Every request is replayed under the rules of the platform. The figures are counted, not estimated.",
+      ...ignoredWaitsLimit(ignoredWaits),
     ],
     simulated: [
       "± is half the width of a 95 % interval: for these computes on other days, and of the replications if anything is random. Percentiles have none over days.",

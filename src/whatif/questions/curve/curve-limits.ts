@@ -1,6 +1,6 @@
 import { MAX_COMPUTES_LISTED } from "../../gap-curve/compute-ranking.ts";
 import { isInstant, type Question } from "../../input/question.ts";
-import { sizeSentence } from "../../input/question-summary.ts";
+import { ignoredWaitsLimit, sizeSentence } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { AFTER_TRACE_END } from "../../trace/traffic-summary.ts";
 
@@ -18,11 +18,7 @@ export function curveLimits(
   return {
     exact: [
       "Cold starts and active time of every delay, if starts take no time and requests arrive as recorded: counted from the gaps between requests, not estimated.",
-      ...(ignoredWaits.length === 0
-        ? []
-        : [
-            `Nobody waits for requests of ${ignoredWaits.join(", ")}: the starts that they cause are billed, but are no cold starts, and their own waits count as none. Other commands count these starts and waits.`,
-          ]),
+      ...ignoredWaitsLimit(ignoredWaits),
       ...(isInstant(latency)
         ? []
         : [
