@@ -114,9 +114,9 @@ function learnedFigures(): Record<string, number> {
   const predicted = sleepScheduleOf(weekly, cameAt);
   const hazard = policyStateOf(learnedHazard);
   const idleTimes = [30, 30, 30, 30, 1_000, 30, 30, 30, 30, 30].map((seconds) => seconds * SECOND);
-  for (const idleMs of idleTimes.slice(1)) hazard.learnStart?.(0, idleMs, 0);
+  for (const idleMs of idleTimes.slice(1)) hazard.learnStart?.(MINUTE, idleMs, 0);
   const unlearned = sleepScheduleOf(hazard, 0).sleepAt;
-  hazard.learnStart?.(0, 30 * SECOND, 0);
+  hazard.learnStart?.(MINUTE, 30 * SECOND, 0);
   return {
     "hybrid: fallback": fallback,
     "hybrid: resumes": hybrid.resumeAt,
