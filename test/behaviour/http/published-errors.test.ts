@@ -78,12 +78,12 @@ test("a request that cannot be decoded names its operation, the part and the fie
 test("a suspend of a compute that is starting is in some transitive state", async () => {
   const { projectId, endpointId } = await createProject(double);
   const suspend = { method: "POST", path: `/projects/${projectId}/endpoints/${endpointId}/suspend` };
+  const inTransition = [423, "", "endpoint is in some transitive state, could not suspend"];
   await double.api("POST", `/projects/${projectId}/endpoints/${endpointId}/restart`);
-  expect((await answer(suspend)).answered).toEqual([
-    423,
-    "",
-    "endpoint is in some transitive state, could not suspend",
-  ]);
+  expect((await answer(suspend)).answered).toEqual(inTransition);
+  await double.advance("10m");
+  await double.api("POST", `/projects/${projectId}/endpoints/${endpointId}/start`);
+  expect((await answer(suspend)).answered).toEqual(inTransition);
 });
 
 test("a snapshot of a branch that is being created needs its creation first", async () => {

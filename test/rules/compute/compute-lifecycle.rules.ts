@@ -116,6 +116,19 @@ test("starting or suspending a compute with operations under way is refused", ()
   given(worldWithIdleCompute(), start).when(start).thenRefused("OPERATIONS_IN_PROGRESS");
 });
 
+test("suspending a compute that a client or traffic starts is refused: it would be active afterwards", () => {
+  const query: Step = {
+    type: "RecordActivity",
+    activity: { endpointId: "ep-main", kind: "query", durationMs: SECOND },
+  };
+  given(worldWithIdleCompute(), start).when(suspend).thenRefused("OPERATIONS_IN_PROGRESS");
+  given(worldWithIdleCompute(), query).when(suspend).thenRefused("OPERATIONS_IN_PROGRESS");
+});
+
+test("starting a compute that is being suspended is refused: it would be idle afterwards", () => {
+  given(worldWithProject(), suspend).when(start).thenRefused("OPERATIONS_IN_PROGRESS");
+});
+
 test.each([start, suspend, restartMain])("$type for an unknown compute is refused", (command) => {
   given(worldWithProject())
     .when({ ...command, computeId: "ep-unknown" })

@@ -8,7 +8,7 @@ import type {
 } from "../../model/compute-events.ts";
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
-import type { OperationRequest } from "../../model/operation.ts";
+import { isActiveAfter, type OperationRequest } from "../../model/operation.ts";
 import type { Deciders } from "../../world/handlers.ts";
 import { findCompute } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
@@ -23,19 +23,19 @@ export const computeLifecycleDeciders = {
   RestartCompute: decideRestartCompute,
 } satisfies Deciders<ComputeLifecycleCommand>;
 
-/** A: no operations if the compute is already active, or if traffic already starts it. */
+/** A: no operations if the compute is active and stays so, or if traffic already starts it. */
 function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
-    compute.phase.state === "active" || isStartedByTraffic(world, compute)
+    (compute.phase.state === "active" && willBeActive(world, compute)) || isStartedByTraffic(world, compute)
       ? []
       : [{ action: "start_compute" }],
   );
 }
 
-/** A: no operations if the compute is already idle. */
+/** A: no operations if the compute is idle and stays so. */
 function decideSuspendCompute(world: World, command: SuspendCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
-    compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }],
+    compute.phase.state === "idle" && !willBeActive(world, compute) ? [] : [{ action: "suspend_compute" }],
   );
 }
 
@@ -71,6 +71,11 @@ function decideLifecycleCommand(
     return refuse("OPERATIONS_IN_PROGRESS", "endpoint is in some transitive state, could not suspend");
   if (locked !== undefined) return { ok: false, refusal: locked };
   return accept(scheduleOperations(world, command.projectId, requests, context));
+}
+
+/** Whether the compute is active after its unfinished operations. */
+function willBeActive(world: World, { id, projectId, phase }: Compute): boolean {
+  return isActiveAfter(unfinishedOperations(world, projectId), id, phase.state === "active");
 }
 
 function isInTransition(world: World, { id, projectId }: Compute): boolean {
