@@ -1,4 +1,10 @@
-import type { Server } from "node:http";
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  type Server,
+  ServerResponse,
+} from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { MAX } from "../input-limits/limits.ts";
@@ -11,8 +17,36 @@ export function createHttpServer(fetch: Hono["fetch"]): Server {
       maxHeaderSize: MAX.httpHeaders,
       headersTimeout: MAX.httpHeadersMs,
       requestTimeout: MAX.httpRequestMs,
+      ServerResponse: OneSpellingResponse,
     },
   }) as Server;
   server.maxConnections = MAX.httpConnections;
   return server;
+}
+
+/**
+ * Spells the names of all headers in one way, that of Go's servers: `X-Request-Id`. Without it, names are as in
+ * the source code in one response, in lower case in another, and Node's own have a third spelling.
+ */
+class OneSpellingResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  override writeHead(
+    status: number,
+    message?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
+    headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
+  ): this {
+    return typeof message === "string"
+      ? super.writeHead(status, message, respelled(headers))
+      : super.writeHead(status, respelled(message ?? headers));
+  }
+}
+
+function respelled<Headers extends OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined>(
+  headers: Headers,
+): Headers | OutgoingHttpHeaders {
+  if (headers === undefined || Array.isArray(headers)) return headers;
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spellingOf(name), value]));
+}
+
+function spellingOf(name: string): string {
+  return name.toLowerCase().replace(/(^|-)[a-z]/g, (first) => first.toUpperCase());
 }
