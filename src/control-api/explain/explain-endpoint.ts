@@ -292,7 +292,7 @@ function explainChanges(view: WorldView, compute: Compute): Reason {
     view.world.settings.locks === "project"
       ? "changes to its project are rejected with 423"
       : isStartedByTraffic(view.world, compute)
-        ? "a start or suspend of it changes nothing, and updates and restarts wait"
+        ? "a start of it changes nothing, a suspend is rejected with 423, and updates and restarts wait"
         : "updates and restarts of it wait, and a start or suspend is rejected with 423";
   const text = `${rejected} ${about} ${formatInstant(until)}: ${locking.map(describeOperation).join(", ")}`;
   return { about: "changes", text, proof };

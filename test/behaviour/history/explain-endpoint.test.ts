@@ -352,7 +352,7 @@ test("idle while a client waits for its start: that client arrived after the sus
     `state: ${endpointId} has been idle since ${at("00:05:10.000")}: nothing had used it since ${at("00:00:10.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
     `pending: start_compute of ${endpointId} runs until ${at("01:00:13.000")} [OperationScheduled]`,
     `wake: its last start was scheduled at ${at("01:00:10.000")}, by a client's query from "checkout" that found the compute idle [ActivityRecorded, OperationScheduled]`,
-    `changes: a start or suspend of it changes nothing, and updates and restarts wait until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: a start of it changes nothing, a suspend is rejected with 423, and updates and restarts wait until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   ]);
 });
 

@@ -73,10 +73,11 @@ test.each(Object.keys(LOCKS))(
     const text = await explanationAbout(double, "changes", project.endpointId);
     const [, after, until] = /423 until (some time after )?(\S+Z):/.exec(text) ?? [];
     expect(until).toBeDefined();
-    // One of them changes nothing: the compute is active or idle.
+    // The other call would change nothing.
     const change = async () => {
-      const { status } = await double.api("POST", `${project.path}/start`);
-      return Math.max(status, (await double.api("POST", `${project.path}/suspend`)).status);
+      const { current_state } = (await double.api("GET", project.path)).body.endpoint;
+      const call = current_state === "idle" ? "start" : "suspend";
+      return (await double.api("POST", `${project.path}/${call}`)).status;
     };
     await double.sim("POST", "/clock/advance", { to: new Date(Date.parse(until ?? "") - 1).toISOString() });
     expect(await change()).toBe(423);
@@ -99,7 +100,7 @@ test("a start by a client can be explained at its instant", async () => {
   const lines = await explanationLines(double, endpointId, then);
   expect(lines).toEqual(before);
   expect(lines.at(-1)).toBe(
-    `changes: a start or suspend of it changes nothing, and updates and restarts wait until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: a start of it changes nothing, a suspend is rejected with 423, and updates and restarts wait until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   );
   expect((await explain(double, endpointId, then)).body.at).toBe(then);
   expect((await explanationLines(double, endpointId)).at(-1)).toBe(ACCEPTED);
