@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { API_KEY } from "../support/double/double.ts";
 import { environment, temporaryDirectory } from "../support/process/process.ts";
 import { serverClient } from "../support/server/running-server.ts";
+import { sizeOf } from "./file-sizes.ts";
 import type { SoakSample } from "./growth.ts";
 import { SoakLoad } from "./soak-load.ts";
 
@@ -86,14 +87,4 @@ async function measure(server: ChildProcess, data: string): Promise<Omit<SoakSam
     descriptors: readdirSync(`/proc/${server.pid}/fd`).length,
     fileBytes: sizeOf(data),
   };
-}
-
-function sizeOf(directory: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    // A world may expire meanwhile.
-    bytes += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
-  }
-  return bytes;
 }

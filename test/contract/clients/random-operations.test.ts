@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
 import { parseDuration } from "../../../src/kernel/time.ts";
-import { randomFrom } from "../../../src/simulation/random.ts";
-import { CheckedApi } from "../../support/random-operations/checked-api.ts";
-import { RandomProject } from "../../support/random-operations/random-project.ts";
+import type { Findings } from "../../support/random-operations/checked-api.ts";
+import { RandomLife } from "../../support/random-operations/random-life.ts";
 import { startServer, testDirectory } from "../../support/server/running-server.ts";
 
 // C: the random operations with which the real platform tests itself, through its public API only. Reported
-// activity replaces the benchmarks.
+// activity replaces the benchmarks. One more client calls any operation of the document.
 
 const { STANDIN_TEST_SEED = "20260101", STANDIN_TEST_RANDOM_OPS = "200" } = process.env;
-const AT_A_TIME = 8;
-/** C: the number of operations of one run of the original. */
-const OPERATIONS_PER_PROJECT = 250;
+const SUITE_LANES = 7;
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 /** Ends after a number of operations, or after a duration with a unit. */
@@ -31,32 +28,25 @@ test(
     const server = await startServer(testDirectory(), [
       ...["--clock", "60x", "--seed", STANDIN_TEST_SEED, "--branches-limit", "40"],
     ]);
-    const api = new CheckedApi(server);
-    const counts: Record<string, number> = {};
-    let left = operations;
-
-    /** Random operations in one project after the other. */
-    const runner = async (number: number): Promise<void> => {
-      const stream = randomFrom(seed).stream("random operations", number);
-      while (left > 0 && Date.now() < until) {
-        const project = await RandomProject.create(api, (below) => stream() % below);
-        for (let done = 0; done < OPERATIONS_PER_PROJECT && left > 0 && Date.now() < until; done += 1) {
-          left -= 1;
-          const name = await project.act();
-          counts[name] = (counts[name] ?? 0) + 1;
-        }
-        await project.finish();
-      }
-    };
     const started = Date.now();
-    const ends = await Promise.allSettled(Array.from({ length: AT_A_TIME }, (_, number) => runner(number)));
-    const failures = ends.flatMap((end) => (end.status === "rejected" ? [String(end.reason)] : []));
-    const { requests, retries, ...faults } = api.findings;
-    const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    const figures = { operations: total, seconds: (Date.now() - started) / 1000, requests, retries, counts };
+    const life = new RandomLife(server, { seed, suiteLanes: SUITE_LANES, callLanes: 1, operations, until });
+    const { counts, failures, findings } = await life.run();
+    const sum = (of: (finding: Findings) => number) => findings.reduce((total, one) => total + of(one), 0);
+    const figures = {
+      operations: life.done,
+      seconds: (Date.now() - started) / 1000,
+      requests: sum(({ requests }) => requests),
+      counts,
+    };
     if (STANDIN_TEST_RANDOM_OPS !== "200") console.info(JSON.stringify(figures));
     expect(
-      { failures, ...faults },
+      {
+        failures,
+        serverErrors: findings.flatMap(({ serverErrors }) => serverErrors),
+        schemaFaults: findings.flatMap(({ schemaFaults }) => schemaFaults),
+        stuckOperations: findings.flatMap(({ stuckOperations }) => stuckOperations),
+        otherFaults: findings.flatMap(({ otherFaults }) => otherFaults),
+      },
       `to repeat the choices:\nSTANDIN_TEST_SEED=${seed} STANDIN_TEST_RANDOM_OPS=${STANDIN_TEST_RANDOM_OPS} npx vitest run --project contract test/contract/clients/random-operations.test.ts\n`,
     ).toEqual({
       failures: [],
@@ -65,7 +55,7 @@ test(
       stuckOperations: [],
       otherFaults: [],
     });
-    if (operations < Number.POSITIVE_INFINITY) expect(total).toBe(operations);
+    if (operations < Number.POSITIVE_INFINITY) expect(life.done).toBe(operations);
     const { body } = await server.sim("GET", "/invariants");
     expect(body).toMatchObject({ ok: true, violations: [] });
   },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AnyBody } from "../answers/api-response.ts";
+import type { AnyBody, ApiResponse } from "../answers/api-response.ts";
 import { operationFinder } from "../document/public-client.ts";
 import { loadPublicDocument } from "../document/public-document.ts";
 import type { ServerClient } from "../server/running-server.ts";
@@ -61,12 +61,18 @@ export class CheckedApi {
     this.#otherFaults.push(fault);
   }
 
+  /** Any response, without a retry. */
+  async answer(method: string, path: string, body?: unknown): Promise<ApiResponse> {
+    const response = await this.#client.api(method, path, body);
+    this.#check(method, path, response.status, response.body);
+    this.now = Date.parse(response.headers.get("date") ?? "");
+    return response;
+  }
+
   /** The body of a successful response. Throws for any other, after the retries. */
   async call(method: string, path: string, body?: unknown): Promise<AnyBody> {
     for (let attempt = 1; ; attempt += 1) {
-      const response = await this.#client.api(method, path, body);
-      this.#check(method, path, response.status, response.body);
-      this.now = Date.parse(response.headers.get("date") ?? "");
+      const response = await this.answer(method, path, body);
       if (response.status < 300) return response.body;
       if (!mayRetry(response.status, response.body) || attempt === ATTEMPTS)
         throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
