@@ -97,6 +97,7 @@ const INTERFACES = {
     "extension.ts",
     "log-position.ts",
     "read-schema.ts",
+    "upgrade/carry-cluster.ts",
   ],
   control: ["document/answers.ts"],
 };

@@ -59,12 +59,12 @@ export async function loadGateway(
 ): Promise<Gateway> {
   const { Gateway } = await import("../postgres/gateway.ts");
   const { TlsIdentity } = await import("../postgres/login/tls-identity.ts");
-  let opened: ReturnType<typeof openEngine> | undefined;
+  let opened: ReturnType<typeof openPostgresEngine> | undefined;
   return new Gateway({
     worlds,
     defaultWorld: DEFAULT_WORLD,
     openEngine: () => {
-      opened ??= openEngine(options, data.volumes, log);
+      opened ??= openPostgresEngine(options, data.volumes, log);
       // What was missing may be installed meanwhile.
       opened.catch(() => {
         opened = undefined;
@@ -85,7 +85,24 @@ export async function loadGateway(
 /** A log is cut at a checkpoint, so there are several in half of its limit. */
 const CHECKPOINTS_PER_HISTORY = 8;
 
-async function openEngine(options: PostgresOptions, volumes: Volumes, log: PostgresLog): Promise<Engine> {
+export type EngineOptions = Pick<
+  PostgresOptions,
+  | "dataDirectory"
+  | "engine"
+  | "engineBin"
+  | "engineVersion"
+  | "isTemporary"
+  | "maxBranchHistory"
+  | "extensionName"
+  | "sqlClock"
+>;
+
+/** Finds Postgres, and stops the processes of a server that was killed. */
+export async function openPostgresEngine(
+  options: EngineOptions,
+  volumes: Volumes,
+  log: PostgresLog,
+): Promise<Engine> {
   if (options.engine === "none") {
     const { EngineError } = await import("../postgres/engine/engine.ts");
     throw new EngineError("this server runs no Postgres (--engine none)");

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { messageOf } from "../../kernel/message-of.ts";
+import { upgradeCommand } from "../engines/upgrade-command.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { dataOption, envOption, jsonOption } from "../terminal/options.ts";
 import { print, printResult } from "../terminal/print.ts";
@@ -19,10 +20,12 @@ export function enginesCommand(): Command {
 Examples:
   $ standin engines list
   $ standin engines install 16
+  $ standin engines upgrade
   $ standin engines remove 16`,
   );
   addList(engines);
   addInstall(engines);
+  engines.addCommand(upgradeCommand(parseMajor));
   addRemove(engines);
   return engines;
 }

@@ -12,7 +12,7 @@ import { EngineExited, hasExited } from "./engine-exit.ts";
 /** An engine that is started only to find out where the log ends. */
 const SINGLE_CONNECTION = { maxConnections: 1, logicalReplication: false };
 
-/** Prefix of the directories of copies whose schema is read. */
+/** Prefix of the directories of copies that are only read. */
 const SCHEMA = "schema";
 
 /** The volume that a branch writes to, and what the world stored about the branch's data before. */
@@ -152,14 +152,43 @@ export class BranchVolumes {
     work: (engine: RunningEngine) => Promise<T>,
   ): Promise<T> {
     const { volumeId } = reference;
-    const release = this.#volumes.pin(volumeId);
-    try {
+    return this.#onScratch(historyId, volumeId, work, async () => {
       const until = await this.position(reference);
       const { logDirectory: archive, dataDirectory } = this.#volumes.volume(volumeId);
       const base = baseFor(this.#volumes.volume(volumeId), until).path;
-      const log = until === undefined ? {} : { log: { archive, dataDirectory, until } };
+      return until === undefined ? { base } : { base, log: { archive, dataDirectory, until } };
+    });
+  }
+
+  /**
+   * The same for the latest state of a volume that no engine runs on. In contrast to a copy that replays the log, sequences
+   * have the values that clients saw: the log is up to 32 values ahead of them.
+   */
+  async onLatest<T>(
+    historyId: string,
+    volumeId: string,
+    work: (engine: RunningEngine) => Promise<T>,
+  ): Promise<T> {
+    return this.#onScratch(historyId, volumeId, work, async () => {
+      // After a kill, an engine is started and stopped.
+      await this.end(volumeId);
+      const { dataDirectory } = this.#volumes.volume(volumeId);
+      await this.#engine.stopLeftover(dataDirectory);
+      return { base: dataDirectory, follows: true };
+    });
+  }
+
+  async #onScratch<T>(
+    historyId: string,
+    volumeId: string,
+    work: (engine: RunningEngine) => Promise<T>,
+    find: () => Promise<Pick<CopyRequest, "base" | "follows" | "log">>,
+  ): Promise<T> {
+    const release = this.#volumes.pin(volumeId);
+    try {
+      const copy = await find();
       const scratch = await this.#volumes.createScratch(historyId, SCHEMA, (to) =>
-        this.#engine.copyCluster({ base, to: to.dataDirectory, ...log }),
+        this.#engine.copyCluster({ ...copy, to: to.dataDirectory }),
       );
       try {
         const request = { dataDirectory: scratch.dataDirectory, ...SINGLE_CONNECTION, isScratch: true };

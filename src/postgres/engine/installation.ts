@@ -130,7 +130,8 @@ function versionedDirectories(): string[] {
   );
 }
 
-async function systemDirectories(): Promise<string[]> {
+/** Where programs of Postgres may be that the system has installed. */
+export async function systemDirectories(): Promise<string[]> {
   const directories = versionedDirectories();
   try {
     const { stdout } = await run("pg_config", ["--bindir"]);

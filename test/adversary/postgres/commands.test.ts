@@ -33,6 +33,8 @@ const COMMANDS_WITH_DATA = [
   "export",
   "import",
   "mirror",
+  // In upgrade.test.ts.
+  "engines",
 ];
 const LONGEST_MS = 120_000;
 

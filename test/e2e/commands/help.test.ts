@@ -54,7 +54,7 @@ const BELOW = {
   keys: ["create", "list", "revoke"],
   snapshots: ["create", "list", "restore", "delete", "push", "pull"],
   worlds: ["create", "list", "delete", "move"],
-  engines: ["list", "install", "remove"],
+  engines: ["list", "install", "upgrade", "remove"],
   hosts: ["install", "print", "check", "remove"],
   faults: ["set", "list", "clear"],
   report: ["merge"],

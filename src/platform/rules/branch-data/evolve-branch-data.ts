@@ -1,5 +1,5 @@
 import { SECOND, type SimTime } from "../../../kernel/time.ts";
-import { type DataSource, dataOf } from "../../model/branch-data.ts";
+import { type BranchData, type DataSource, dataOf } from "../../model/branch-data.ts";
 import type { World } from "../../world/world.ts";
 
 /** A new branch or snapshot begins with the data of its source, if that has any. */
@@ -22,15 +22,22 @@ export function replaceBranchData(
   const row = world.branchData.get(source.id);
   if (previous === undefined && row === undefined) return;
   const retention = world.projects.get(projectId)?.historyRetentionSeconds ?? 0;
-  const { id: _, past = [], ...replaced } = previous ?? { id, at: now };
-  const retained = [...past, { ...replaced, until: now }].filter(
-    ({ until }) => until > now - retention * SECOND,
-  );
   world.branchData.set({
     id,
     ...(row === undefined ? { at: now } : dataOf(row, source)),
-    past: retained,
+    past: replacedData(previous ?? { id, at: now }, now, retention),
   });
+}
+
+/** The previous references of a branch whose data is replaced now, as far as they are within the retention. */
+export function replacedData(
+  { id: _, past = [], ...replaced }: BranchData,
+  now: SimTime,
+  retentionSeconds: number,
+): NonNullable<BranchData["past"]> {
+  return [...past, { ...replaced, until: now }].filter(
+    ({ until }) => until > now - retentionSeconds * SECOND,
+  );
 }
 
 /** Whether the branch or snapshot of a row exists in this world. */

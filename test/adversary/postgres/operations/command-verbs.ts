@@ -1,6 +1,5 @@
 /** Why a command reaches no data of a branch. Those of `commands.test.ts` are not in this list. */
 export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
-  engines: "installs programs",
   hosts: "calls the control API, and writes names of computes to a file",
   worker: "runs the jobs of other commands",
   report: "reads the reports of runs",

@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { readAppliedContent, writeAppliedContent } from "../applied-content.ts";
+import { withOpenDatabases } from "../cluster-content.ts";
+import { ensureRights } from "../cluster-rights.ts";
+import { EngineError, PLATFORM_GROUP, type RunningEngine } from "../engine.ts";
+import type { OsUser } from "../os-user.ts";
+import { identifier } from "../sql-text.ts";
+import {
+  copyDatabaseRights,
+  copySettings,
+  createSameDatabase,
+  type DescribedDatabase,
+  describeDatabases,
+} from "./copy-databases.ts";
+import { copyRoles } from "./copy-roles.ts";
+import { dumpAndRestore } from "./dump-and-restore.ts";
+import type { DumpPrograms } from "./dump-programs.ts";
+import { countsOf, differencesOf, type InventoryCounts, takeInventory } from "./inventory.ts";
+
+export type CarryRequest = {
+  /** Runs on a copy that nobody else uses. */
+  readonly source: RunningEngine;
+  readonly sourceVersion: number;
+  /** An empty cluster. */
+  readonly target: RunningEngine;
+  readonly programs: DumpPrograms;
+  readonly user: OsUser | undefined;
+  /** What begins now, for the operator. */
+  readonly onStep: (step: string) => void;
+};
+
+export type Carried = InventoryCounts & {
+  /** What the new version does not have, for the operator. */
+  readonly left: readonly string[];
+};
+
+/** Differences in one message. */
+const SHOWN_DIFFERENCES = 5;
+/** Before it, the schema `public` belongs to the superuser. */
+const OWNED_BY_DATABASE_OWNER_SINCE = 15;
+
+/**
+ * Copies everything that clients have created into an empty cluster of a newer version, and compares both. What clients
+ * have written runs with the rights of a role that can do no more than they. Throws `EngineError`.
+ */
+export async function carryCluster(request: CarryRequest): Promise<Carried> {
+  const { source, target, onStep } = request;
+  const described = await describeDatabases(source);
+  const databases = described.map(({ name }) => name);
+  return withOpenDatabases(source, async () => {
+    await ensureRights(target);
+    onStep("copying roles");
+    const roles = await copyRoles(source, target);
+    const restorer = `standin_restore_${randomBytes(4).toString("hex")}`;
+    await target.query(createRestorer(restorer, roles));
+    for (const database of described) {
+      onStep(`copying database ${database.name}`);
+      await copyDatabase(request, database, restorer);
+    }
+    await target.query(`DROP ROLE ${identifier(restorer)}`);
+    const slots = await source.query("SELECT slot_name FROM pg_replication_slots ORDER BY slot_name");
+    onStep("comparing roles, objects, rows and sequences");
+    const before = await takeInventory(source, databases);
+    const differences = differencesOf(before, await takeInventory(target, databases));
+    if (differences.length > 0)
+      throw new EngineError(`the copy differs: ${differences.slice(0, SHOWN_DIFFERENCES).join("; ")}`);
+    const unknown = await copySettings(source, target);
+    for (const database of described) await copyDatabaseRights(source, target, database);
+    await writeAppliedContent(target, await readAppliedContent(source));
+    return {
+      ...countsOf(before),
+      left: [
+        ...unknown.map((setting) => `setting ${setting}`),
+        ...slots.map((slot) => `replication slot ${slot["slot_name"]}`),
+      ],
+    };
+  });
+}
+
+/** A member of all roles of clients, which are the owners of everything, and no superuser. */
+function createRestorer(name: string, roles: readonly string[]): string {
+  const groups = [...roles, PLATFORM_GROUP, "pg_read_all_data", "pg_write_all_data"];
+  return [
+    `CREATE ROLE ${identifier(name)} LOGIN BYPASSRLS`,
+    `GRANT ${groups.map(identifier).join(", ")} TO ${identifier(name)}`,
+  ].join("; ");
+}
+
+async function copyDatabase(
+  request: CarryRequest,
+  database: DescribedDatabase,
+  restorer: string,
+): Promise<void> {
+  const { source, target, sourceVersion } = request;
+  const { name, owner } = database;
+  if (sourceVersion < OWNED_BY_DATABASE_OWNER_SINCE)
+    await source.inDatabase(name, (query) => query(GIVE_PUBLIC_AWAY));
+  await createSameDatabase(target, database);
+  await dumpAndRestore({ ...request, database: name, restorer });
+  // What it has created itself, such as extensions.
+  const role = identifier(restorer);
+  await target.inDatabase(name, (query) =>
+    query(`REASSIGN OWNED BY ${role} TO ${identifier(owner)}; DROP OWNED BY ${role}`),
+  );
+}
+
+const GIVE_PUBLIC_AWAY = `DO $$ BEGIN
+  IF to_regnamespace('public') IS NOT NULL THEN ALTER SCHEMA public OWNER TO pg_database_owner; END IF; END $$`;
