@@ -12,6 +12,9 @@ import { EngineExited, hasExited } from "./engine-exit.ts";
 /** An engine that is started only to find out where the log ends. */
 const SINGLE_CONNECTION = { maxConnections: 1, logicalReplication: false };
 
+/** Programs and sessions of roles that read a copy, one after the other. */
+const SCRATCH_CONNECTIONS = { maxConnections: 10, logicalReplication: false };
+
 /** Prefix of the directories of copies that are only read. */
 const SCHEMA = "schema";
 
@@ -191,8 +194,8 @@ export class BranchVolumes {
         this.#engine.copyCluster({ ...copy, to: to.dataDirectory }),
       );
       try {
-        const request = { dataDirectory: scratch.dataDirectory, ...SINGLE_CONNECTION, isScratch: true };
-        const engine = await this.#engine.start(request);
+        const { dataDirectory } = scratch;
+        const engine = await this.#engine.start({ dataDirectory, ...SCRATCH_CONNECTIONS, isScratch: true });
         try {
           return await work(engine);
         } finally {

@@ -1,6 +1,9 @@
 import pg from "pg";
-import { ScriptError } from "./engine.ts";
+import { type AdminQuery, type Row, ScriptError } from "./engine.ts";
 import { localSession, type SessionTarget } from "./session-settings.ts";
+
+/** Names are those of `pg_catalog`, whatever a client has set for the database. */
+const READER_OPTIONS = "-c client_encoding=UTF8 -c search_path=pg_catalog,pg_temp";
 
 /** Runs statements with the rights of a role, as one query, which is one transaction unless they say otherwise. */
 export async function runScript(target: SessionTarget, sql: string): Promise<void> {
@@ -20,4 +23,16 @@ export async function runScript(target: SessionTarget, sql: string): Promise<voi
 /** `position`: that of a character, from 1. */
 function lineOf(sql: string, position: string | undefined): number | undefined {
   return position === undefined ? undefined : sql.slice(0, Number(position)).split("\n").length;
+}
+
+/** Opens a session of a role for the duration of `work`. Statements that read tables may call functions of their owners. */
+export async function asRole<T>(target: SessionTarget, work: (query: AdminQuery) => Promise<T>): Promise<T> {
+  const client = new pg.Client(localSession(target, READER_OPTIONS));
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return await work(async (sql) => (await client.query<Row>(sql)).rows);
+  } finally {
+    await client.end();
+  }
 }

@@ -57,11 +57,14 @@ export async function carryCluster(request: CarryRequest): Promise<Carried> {
       onStep(`copying database ${database.name}`);
       await copyDatabase(request, database, restorer);
     }
-    await target.query(`DROP ROLE ${identifier(restorer)}`);
     const slots = await source.query("SELECT slot_name FROM pg_replication_slots ORDER BY slot_name");
     onStep("comparing roles, objects, rows and sequences");
-    const before = await takeInventory(source, databases);
-    const differences = differencesOf(before, await takeInventory(target, databases));
+    await source.query(
+      `CREATE ROLE ${identifier(restorer)} LOGIN BYPASSRLS; GRANT pg_read_all_data TO ${identifier(restorer)}`,
+    );
+    const before = await takeInventory(source, databases, restorer);
+    const differences = differencesOf(before, await takeInventory(target, databases, restorer));
+    await dropRestorer(request, described, restorer);
     if (differences.length > 0)
       throw new EngineError(`the copy differs: ${differences.slice(0, SHOWN_DIFFERENCES).join("; ")}`);
     const unknown = await copySettings(source, target);
@@ -92,16 +95,34 @@ async function copyDatabase(
   restorer: string,
 ): Promise<void> {
   const { source, target, sourceVersion } = request;
-  const { name, owner } = database;
+  const { name } = database;
   if (sourceVersion < OWNED_BY_DATABASE_OWNER_SINCE)
     await source.inDatabase(name, (query) => query(GIVE_PUBLIC_AWAY));
   await createSameDatabase(target, database);
   await dumpAndRestore({ ...request, database: name, restorer });
-  // What it has created itself, such as extensions.
+  await giveAway(target, database, restorer);
+}
+
+/** What the role has created itself, such as extensions, belongs to the owner of the database. */
+async function giveAway(
+  target: RunningEngine,
+  { name, owner }: DescribedDatabase,
+  restorer: string,
+): Promise<void> {
   const role = identifier(restorer);
   await target.inDatabase(name, (query) =>
     query(`REASSIGN OWNED BY ${role} TO ${identifier(owner)}; DROP OWNED BY ${role}`),
   );
+}
+
+/** Code of clients has run as this role, also when rows were counted, and may have given it something. */
+async function dropRestorer(
+  { target }: CarryRequest,
+  databases: readonly DescribedDatabase[],
+  restorer: string,
+): Promise<void> {
+  for (const database of databases) await giveAway(target, database, restorer);
+  await target.query(`DROP OWNED BY ${identifier(restorer)}; DROP ROLE ${identifier(restorer)}`);
 }
 
 const GIVE_PUBLIC_AWAY = `DO $$ BEGIN
