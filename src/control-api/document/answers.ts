@@ -212,12 +212,13 @@ export const CONTROL_ANSWERS = {
   "GET /endpoints": answer("Lists computes", z.strictObject({ now: instant, endpoints: z.array(endpoint) })),
   "GET /endpoints/:endpoint_id/stats": answer("Statistics of a compute", endpoint),
   "GET /data": answer(
-    "What the data of all branches takes on disk",
+    "What the data of all branches takes on disk, and what a bill of the world would have",
     z.strictObject({
       volumes: z.int(),
       size_bytes: bytes,
       waiting_bytes: bytes,
       limit_bytes: bytes.nullable(),
+      billed: z.strictObject({ storage_bytes: bytes, history_bytes: bytes }).nullable(),
     }),
   ),
   "GET /branches/:branch_id/data": answer(

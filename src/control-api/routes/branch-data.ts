@@ -1,4 +1,5 @@
 import { fail } from "../../http/request.ts";
+import { storedAt } from "../../platform/rules/usage/stored-data.ts";
 import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
@@ -33,7 +34,17 @@ const getBranchData = route("GET /branches/:branch_id/data", {}, async ({ world,
   };
 });
 
-const getDataUsage = route("GET /data", {}, ({ server }) => {
+const getDataUsage = route("GET /data", {}, async ({ world, server }) => {
   const { volumes, bytes, waitingBytes, limitBytes } = server.dataUsage?.() ?? NO_USAGE;
-  return { volumes, size_bytes: bytes, waiting_bytes: waitingBytes, limit_bytes: limitBytes ?? null };
+  const billed = await runRead(world, (view) => {
+    const { root, child, history, logical } = storedAt(view.world, view.world.branches.values(), view.now);
+    return logical === 0 ? null : { storage_bytes: root + child, history_bytes: history };
+  });
+  return {
+    volumes,
+    size_bytes: bytes,
+    waiting_bytes: waitingBytes,
+    limit_bytes: limitBytes ?? null,
+    billed,
+  };
 });

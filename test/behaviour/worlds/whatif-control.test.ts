@@ -164,7 +164,9 @@ test("an advice bills the storage of its world, once Postgres has reported it", 
     const { body } = await double.sim("POST", "/whatif/advice", {});
     return body["bill"] as { lines: readonly unknown[]; unknown: readonly string[] };
   };
+  const billed = async () => (await double.sim("GET", "/data")).body["billed"];
   expect((await bill()).unknown).toEqual(["storage", "history", "extra branches", "transfer"]);
+  expect(await billed()).toBeNull();
   const span = { endpoint_id: mine.endpointId };
   await double.sim("POST", "/activity", { ...span, duration_ms: 0 });
   await double.advance("1m");
@@ -175,6 +177,7 @@ test("an advice bills the storage of its world, once Postgres has reported it", 
   expect(unknown).toEqual(["extra branches", "transfer"]);
   expect(lines).toContainEqual({ line: "storage", dollars_per_month: 14 });
   expect(lines).toContainEqual({ line: "history", dollars_per_month: 1 });
+  expect(await billed()).toEqual({ storage_bytes: 40e9, history_bytes: 5e9 });
 });
 
 test("nobody waits for ignored sources: their starts are billed, but are no cold starts", async () => {

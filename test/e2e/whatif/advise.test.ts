@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Advice } from "../../../src/whatif/questions/advice/advice.ts";
 import { runStandin } from "../../support/process/in-process-command.ts";
-import { testDirectory } from "../../support/server/running-server.ts";
+import { createProjectOn, startServer, testDirectory } from "../../support/server/running-server.ts";
 import { createShopTrace } from "../../support/whatif/whatif-command.ts";
 
 async function advise(trace: string, ...options: string[]) {
@@ -200,4 +200,22 @@ test("the free plan is proposed if its limits allow it, and otherwise named with
     /^[\d,]+ CU-hours a month with 5 min .*are needed, and a project has 100$/,
   );
   expect((await runStandin(["advise", busy, ...small])).stdout).toContain("Plan free: no, ");
+});
+
+test("an advice on a server bills what its branches store, unless it is stated", async () => {
+  const server = await startServer(testDirectory(), ["--clock", "manual", "--operations", "immediate"]);
+  const { endpointId } = await createProjectOn(server);
+  const span = { endpoint_id: endpointId };
+  await server.sim("POST", "/activity", { ...span, duration_ms: 1000 });
+  await server.sim("POST", "/clock/advance", { by: "1m" });
+  await server.sim("POST", "/spans", { ...span, kind: "begin" });
+  const data = { written_bytes: 5e9, transferred_bytes: 0, logical_size_bytes: 40e9 };
+  expect((await server.sim("POST", "/spans", { ...span, kind: "end", data })).status).toBe(200);
+  const { origin } = new URL(server.ready.control_url);
+  const { stdout, stderr } = await runStandin(["advise", "--url", origin, "--history", "2", "--json"]);
+  expect(stdout, stderr).not.toBe("");
+  const { bill } = JSON.parse(stdout) as Advice;
+  expect(bill.lines).toContainEqual({ line: "storage", dollars_per_month: 14 });
+  expect(bill.lines).toContainEqual({ line: "history", dollars_per_month: 0.4 });
+  expect(bill.unknown).toEqual(["extra branches", "transfer"]);
 });

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { ControlAnswer } from "../../../control-api/document/answers.ts";
 import {
   newestPriceList,
   PRICED_PLANS,
@@ -18,6 +19,10 @@ import {
 } from "../../../whatif/questions/advice/advise-traffic.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
+import type { OtherUsage } from "../../../whatif/units/bill.ts";
+import type { ControlCall } from "../../client/client.ts";
+import { withControlApi } from "../../client/control-client.ts";
+import { callRoute } from "../../client/control-route.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { checkIgnoredWaits, ignoreWaitsOption } from "../../whatif/ignore-waits-option.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
@@ -93,8 +98,16 @@ function addAdviseOptions(command: Command): void {
     .addOption(
       new Option("--budget <dollars>", "most that the bill of a month may be").argParser(numberAtLeast(0)),
     )
-    .addOption(new Option("--storage <GB>", "storage to bill").argParser(numberAtLeast(0)))
-    .addOption(new Option("--history <GB>", "history to restore from to bill").argParser(numberAtLeast(0)))
+    .addOption(
+      new Option("--storage <GB>", "storage to bill (default: that of the world)").argParser(
+        numberAtLeast(0),
+      ),
+    )
+    .addOption(
+      new Option("--history <GB>", "history to restore from to bill (default: that of the world)").argParser(
+        numberAtLeast(0),
+      ),
+    )
     .addOption(
       new Option("--extra-branches <n>", "branches beyond those of the plan to bill").argParser(
         numberAtLeast(0),
@@ -126,12 +139,21 @@ async function answerAdvice(run: AdviseRun): Promise<Answered> {
   };
 }
 
+const GB = 1e9;
+
+/** What the branches of a world store now; unknown if no Postgres has reported it, or to a server of an older release. */
+async function readStored(call: ControlCall): Promise<OtherUsage> {
+  const { billed } = (await callRoute(call, "GET /data")) as Partial<ControlAnswer<"GET /data">>;
+  return billed ? { storageGb: billed.storage_bytes / GB, historyGb: billed.history_bytes / GB } : {};
+}
+
 async function adviceOn(
   { opened, options, signal }: AdviseRun,
   question: Question,
   defaultDelayS: number,
 ): Promise<AdviceAndLimits> {
-  const { traffic } = opened;
+  const { traffic, target } = opened;
+  const stored = target === undefined ? {} : await withControlApi(target, readStored);
   const detail = { byCompute: true, byDay: true };
   const reading = await readGaps(opened, question, detail, options.workers, signal);
   const curve = new CurveAnswer(traffic, reading, question, randomFrom(question.seed));
@@ -141,8 +163,8 @@ async function adviceOn(
     plan: options.plan,
     priceList: options.prices === undefined ? newestPriceList() : priceListOf(options.prices),
     usage: {
-      storageGb: options.storage,
-      historyGb: options.history,
+      storageGb: options.storage ?? stored.storageGb,
+      historyGb: options.history ?? stored.historyGb,
       extraBranches: options.extraBranches,
       transferGb: options.transfer,
     },
