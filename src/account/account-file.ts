@@ -63,6 +63,8 @@ export type SettingsRow = {
   readonly suspend_timeout_seconds: number;
   readonly min_cu: number;
   readonly max_cu: number;
+  /** 0 or 1. */
+  readonly disabled: number;
 };
 
 export type ConsumptionRow = {

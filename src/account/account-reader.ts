@@ -103,6 +103,49 @@ function positionSql(column: string, values: readonly string[]): string {
   return `CASE ${column} ${cases.join(" ")} ELSE ${values.length} END`;
 }
 
+/** What else is stored of the operations of a compute, in the order of its columns. */
+export type OperationDetails = {
+  readonly ids: readonly string[];
+  /** The number of failed attempts of each. */
+  readonly failures: readonly number[];
+};
+
+/** Reads a column at a time, as `readEndpoints` does; `endpoint`: its number. */
+export function operationDetailsReader(database: Database): (endpoint: number) => OperationDetails {
+  const column = (name: string) =>
+    database.prepare(`SELECT ${name} FROM operations WHERE endpoint = ? ORDER BY created_at, id`).pluck();
+  const [ids, failures] = [column("id"), column("failures")];
+  return (endpoint) => ({
+    ids: ids.all(endpoint) as string[],
+    failures: failures.all(endpoint) as number[],
+  });
+}
+
+export type ProjectRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: SimTime;
+  readonly deleted_at: SimTime | null;
+};
+
+/** The oldest first. */
+export function readProjects(database: Database): readonly ProjectRow[] {
+  return database
+    .prepare("SELECT id, name, created_at, deleted_at FROM projects ORDER BY created_at, id")
+    .all() as ProjectRow[];
+}
+
+/** The operations of branches and projects, by project, oldest first. */
+export function readOtherOperations(database: Database): readonly TimedOperation[] {
+  if (!hasTable(database, "other_operations")) return [];
+  return database
+    .prepare(
+      `SELECT project, branch, NULL AS endpoint, created_at, id, action, status, duration_ms, failures
+       FROM other_operations ORDER BY project, created_at, id`,
+    )
+    .all() as TimedOperation[];
+}
+
 export function readConsumptionRows(database: Database): readonly ConsumptionRow[] {
   return database
     .prepare("SELECT * FROM consumption ORDER BY project, granularity, start_at")

@@ -127,7 +127,7 @@ export class AccountWriter {
     } of operations) {
       const values = [created_at, id, action, status, total_duration_ms, failures_count];
       if (typeof endpoint_id === "string")
-        insert.run(this.#numberOfDeleted(endpoint_id, project, created_at), ...values);
+        insert.run(this.#numberOfDeleted(endpoint_id, project, branch_id, created_at), ...values);
       else insertOther.run(project, branch_id ?? null, ...values);
     }
   }
@@ -191,14 +191,14 @@ export class AccountWriter {
   }
 
   /** A compute that only operations name was deleted before the first pull. */
-  #numberOfDeleted(id: string, project: string, at: SimTime): number {
+  #numberOfDeleted(id: string, project: string, branch: string | null | undefined, at: SimTime): number {
     const known = this.#database.prepare("SELECT number FROM endpoints WHERE id = ?").pluck().get(id);
     if (known !== undefined) return known as number;
     this.#database
       .prepare(
-        `INSERT INTO endpoints (id, project, branch, type, created_at, deleted_at) VALUES (?, ?, '', '${UNKNOWN_TYPE}', ?, ?)`,
+        `INSERT INTO endpoints (id, project, branch, type, created_at, deleted_at) VALUES (?, ?, ?, '${UNKNOWN_TYPE}', ?, ?)`,
       )
-      .run(id, project, at, at);
+      .run(id, project, branch ?? "", at, at);
     return this.#numberOf(id);
   }
 }

@@ -12,7 +12,7 @@ import {
   WORTH_RULE,
   type WorldDefaults,
 } from "../whatif/input/question.ts";
-import { HISTORY_TRUNCATED, worldDefaults } from "../whatif/input/world-defaults.ts";
+import { notesOnTraffic, worldDefaults } from "../whatif/input/world-defaults.ts";
 import { ignoredSources } from "../whatif/trace/ignored-waits.ts";
 import { selectPeriod, type Traffic, trafficWithin } from "../whatif/trace/known-traffic.ts";
 import { WorldTraffic } from "../whatif/trace/world-traffic.ts";
@@ -109,7 +109,7 @@ async function readWorld(world: WorldHandle, until: SimTime | undefined) {
   const traffic = collector.traffic(now);
   const metered = collector.usage(traffic.computes, traffic.period, now);
   const { setting, notes } = worldDefaults(settings, collector.computes(computes), traffic.computes, metered);
-  return { traffic, setting, notes: isTruncated ? [HISTORY_TRUNCATED, ...notes] : notes };
+  return { traffic, setting, notes: [...notesOnTraffic(traffic, isTruncated), ...notes] };
 }
 
 function clipTraffic(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {

@@ -117,6 +117,14 @@ export class Simulation {
   }
 
   /**
+   * Adds what has happened on another server. It did not follow from the rules, so work that is due does not run before
+   * it; it must leave none that is overdue.
+   */
+  record(events: readonly Event[]): void {
+    this.#apply(events);
+  }
+
+  /**
    * Writes what happened since the last commit and the state of the clock to the journal; returns the events.
    * If the journal throws, this world is ahead of it and must be dropped. `onLost` is called if only rows
    * beside history could not be written.

@@ -1,18 +1,27 @@
 import { Command, Option } from "commander";
+import { DEFAULT_PROFILE } from "../../platform/catalog/defaults-and-limits.ts";
 import { PublicApi } from "../../remote/client/public-api.ts";
 import { parseApiUrl } from "../client/api-access.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { mirrorHost, ownServer } from "../client/mirror-host.ts";
+import { mirrorHistory } from "../recorded-past/mirror-history.ts";
 import { loadSatellite } from "../satellites.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePath } from "../terminal/new-file.ts";
-import { secretParser } from "../terminal/option-parsers.ts";
+import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
+
+/** The same file gives the same world. */
+const DEFAULT_SEED = 1;
 
 type MirrorOptions = ServerTarget & {
-  from: string;
-  fromKey: string;
+  from?: string;
+  fromKey?: string;
+  history?: string;
+  profile: string;
+  seed: number;
   apiKey?: string;
   out?: string;
   dryRun?: boolean;
@@ -21,15 +30,32 @@ type MirrorOptions = ServerTarget & {
 
 export function mirrorCommand(): Command {
   return addTargetOptions(new Command("mirror"))
-    .requiredOption(
+    .option(
       "--from <url>",
       "base URL of the API to read from; ends in /api/v2; receives only GET requests",
       (text) => parseApiUrl("--from", text),
     )
     .addOption(
-      envOption("--from-key <key>", "API key for --from; prefer the environment variable")
-        .argParser(secretParser("--from-key or STANDIN_FROM_KEY"))
-        .makeOptionMandatory(),
+      envOption("--from-key <key>", "API key for --from; prefer the environment variable").argParser(
+        secretParser("--from-key or STANDIN_FROM_KEY"),
+      ),
+    )
+    .addOption(
+      new Option(
+        "--history <file>",
+        "create a world in --data whose past is that of a file of standin account pull",
+      ).conflicts(["from", "url", "apiKey", "out", "dryRun"]),
+    )
+    .addOption(
+      new Option(
+        "--profile <profile>",
+        "with --history, profile of the world: 2024, 2026, or a file of standin account calibrate",
+      ).default(DEFAULT_PROFILE),
+    )
+    .addOption(
+      new Option("--seed <number>", "with --history, seed of what happens after its past")
+        .argParser(integerParser(0, 2 ** 32 - 1))
+        .default(DEFAULT_SEED),
     )
     .addOption(
       envOption(
@@ -52,13 +78,23 @@ Copies no data and no secrets. In a running server, all resources get new ids, a
 projects whose names already exist are skipped. A seed file retains the ids.
 Settings that cannot be copied are listed.
 
+With --history, no server may use --data. The world has the original ids, and its
+past has the recorded starts, suspends and operations. It goes on from the last pull,
+on a manual clock, by the rules of standin. Requests within a period are not known.
+
 Examples:
   $ export STANDIN_FROM_KEY=…
   $ standin mirror --from https://console.example.com/api/v2
   $ standin mirror --from https://console.example.com/api/v2 --world pull-request-7 --json
-  $ standin mirror --from https://console.example.com/api/v2 --out world.yaml && standin serve --seed-file world.yaml`,
+  $ standin mirror --from https://console.example.com/api/v2 --out world.yaml && standin serve --seed-file world.yaml
+  $ standin mirror --history shop.standin-account --data past && standin serve --data past`,
     )
     .action(async (options: MirrorOptions, command: Command) => {
+      if (options.history !== undefined) {
+        const { json, text } = await mirrorHistory({ ...options, history: options.history });
+        print(options.json === true ? `${JSON.stringify(json)}\n` : text);
+        return;
+      }
       // Check first: reading an account may take minutes.
       if (options.out !== undefined && options.out !== "-") newFilePath(options.out);
       const isTarget = ["url", "data", "world"].some((name) => command.getOptionValueSource(name) === "cli");
@@ -72,8 +108,10 @@ Examples:
 }
 
 async function runMirror(options: MirrorOptions, toServer: boolean, signal: AbortSignal) {
-  const { mirror } = await loadSatellite("mirror", "standin mirror");
   const { from, fromKey, apiKey, out, dryRun } = options;
+  if (from === undefined) throw new CliError("--from <url> is required, unless --history is given", true);
+  if (fromKey === undefined) throw new CliError("--from-key <key> is required; or set STANDIN_FROM_KEY", true);
+  const { mirror } = await loadSatellite("mirror", "standin mirror");
   // Check first: reading an account may take minutes.
   const server = toServer && dryRun !== true ? await requireMirrorServer(options) : undefined;
   const request = {

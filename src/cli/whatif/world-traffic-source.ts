@@ -4,7 +4,7 @@ import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 import type { WorldDefaults } from "../../whatif/input/question.ts";
-import { HISTORY_TRUNCATED, worldDefaults } from "../../whatif/input/world-defaults.ts";
+import { notesOnTraffic, worldDefaults } from "../../whatif/input/world-defaults.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { type KnownCompute, WorldTraffic } from "../../whatif/trace/world-traffic.ts";
 import type { ControlCall } from "../client/client.ts";
@@ -63,7 +63,7 @@ export async function readWorldTraffic(
     settingFor({ computes: names, period }) {
       const metered = worldTraffic.usage(names, period, readAt);
       const { setting, notes } = worldDefaults(settings, computes, names, metered);
-      return { setting, notes: isTruncated ? [HISTORY_TRUNCATED, ...notes] : notes };
+      return { setting, notes: [...notesOnTraffic(traffic, isTruncated), ...notes] };
     },
     projects: worldProjects(projects, computes),
   };

@@ -91,6 +91,7 @@ function explainIdle(view: WorldView, compute: Compute, events: readonly Recorde
   }
   const decision = decisionOf(view, suspended);
   if (suspended.cause === "quota") return explainQuota(view, compute, suspended);
+  if (suspended.cause === "recorded") return explainRecordedSuspend(compute, suspended);
   if (suspended.cause !== "autosuspend") {
     const update = decision.find(({ type }) => type === "OperationFinished");
     return {
@@ -114,6 +115,19 @@ function explainIdle(view: WorldView, compute: Compute, events: readonly Recorde
     text: `${compute.id} has been idle since ${formatInstant(suspended.at)}${unused}`,
     proof: [...optional(proof), suspended],
   };
+}
+
+/** Of the past that was read from another server. The end of its use follows from the delay, if that is known. */
+function explainRecordedSuspend(
+  { id, lastActiveAt = 0 }: Compute,
+  suspended: EventOf<"ComputeSuspended">,
+): Reason {
+  const use =
+    lastActiveAt < suspended.at
+      ? `; if its delay suspended it, its last use ended at ${formatInstant(lastActiveAt)}`
+      : "";
+  const text = `${id} has been idle since ${formatInstant(suspended.at)}, as recorded by the platform that this past was read from${use}`;
+  return { about: "state", text, proof: [suspended] };
 }
 
 /** S: a disabled compute "cannot be enabled by a connection". */

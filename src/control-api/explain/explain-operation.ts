@@ -174,6 +174,8 @@ export function requestedBy({ cause }: Operation, activity: EventOf<"ActivityRec
       return "by an update that repeats the current values, so it has no effect";
     case "request":
       return "by a request";
+    case "recorded":
+      return "by the platform that this past was read from, which does not say why";
     default:
       return cause satisfies never;
   }

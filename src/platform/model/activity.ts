@@ -5,6 +5,12 @@ import type { EventBase } from "./event-base.ts";
 export const ACTIVITY_KINDS = ["query", "transaction", "connect", "disconnect"] as const;
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
+/**
+ * The source of use that another server has recorded, in the past of this world: from the first request of a period to the
+ * end of the last one. What happened in between is not known.
+ */
+export const RECORDED_USE = "recorded past";
+
 /** What a client does on a compute, as reported by a trace or a data plane. */
 export type Activity = {
   readonly endpointId: string;

@@ -24,8 +24,18 @@ export type Operation = {
   readonly state: OperationState;
   /** How long it runs once it has started. Drawn when it is scheduled, so that its end can be predicted. */
   readonly durationMs: DurationMs;
-  /** Why it was scheduled. `repeated_update`: an update that repeats the current values; it has no effect. */
-  readonly cause: "request" | "activity" | "autosuspend" | "restart" | "quota" | "repeated_update";
+  /**
+   * Why it was scheduled. `repeated_update`: an update that repeats the current values; it has no effect. `recorded`: another
+   * server has run it, in the past of this world; why is not known.
+   */
+  readonly cause:
+    | "request"
+    | "activity"
+    | "autosuspend"
+    | "restart"
+    | "quota"
+    | "repeated_update"
+    | "recorded";
   /** R: after an update, a compute that was active is started again. */
   readonly thenStart: boolean;
   /** Present if it will fail, or has failed: how often, and how many attempts have failed so far. */

@@ -23,7 +23,7 @@ const ACTIONS: readonly Operation["action"][] = [
 ];
 // biome-ignore format: as packed lists
 const CAUSES: readonly Operation["cause"][] = [
-  "request", "activity", "autosuspend", "restart", "quota", "repeated_update",
+  "request", "activity", "autosuspend", "restart", "quota", "repeated_update", "recorded",
 ];
 /** The states of an operation, and the instants that each of them has. */
 const STATES: readonly (readonly [status: Operation["state"]["status"], ...instants: string[]])[] = [

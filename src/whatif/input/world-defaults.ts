@@ -1,18 +1,32 @@
 import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
+import { RECORDED_USE } from "../../platform/model/activity.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/rules/compute/autosuspend.ts";
 import {
   type DurationSettings,
   durationOfOperation,
 } from "../../platform/rules/operation/operation-duration.ts";
+import type { Traffic } from "../trace/known-traffic.ts";
 import type { MeteredUsage } from "../trace/metered-sizes.ts";
 import type { KnownCompute } from "../trace/world-traffic.ts";
 import { plural } from "../units/number-format.ts";
 import { DEFAULTS, type WorldDefaults } from "./question.ts";
 
 /** The note for a world whose journal no longer begins with its first event. */
-export const HISTORY_TRUNCATED =
+const HISTORY_TRUNCATED =
   "the beginning of this world's history has been removed: earlier traffic is not included";
+
+/** The note for a world of `standin mirror --history`. */
+const PAST_RECORDED =
+  "requests within the periods of the recorded past are not known: below the delay in force, active time is an upper bound and the number of cold starts a lower one; standin whatif curve on the file of the account gives both bounds";
+
+/** What the user must know of the traffic of a world. */
+export function notesOnTraffic({ sources }: Pick<Traffic, "sources">, isTruncated: boolean): string[] {
+  return [
+    ...(isTruncated ? [HISTORY_TRUNCATED] : []),
+    ...(sources.includes(RECORDED_USE) ? [PAST_RECORDED] : []),
+  ];
+}
 
 /**
  * The settings of a world that apply unless the question overrides them. The size of an autoscaling compute follows the

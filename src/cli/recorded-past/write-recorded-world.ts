@@ -1,0 +1,140 @@
+import { resolve } from "node:path";
+import { openAccountFile } from "../../account/account-file.ts";
+import { accountSummary } from "../../account/account-reader.ts";
+import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
+import type { WorldProfile } from "../../app/profile-file.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
+import { type LimitSettings, PLANS, type PlanName } from "../../platform/catalog/plan.ts";
+import type { WorldSettings } from "../../platform/model/world-settings.ts";
+import { Simulation } from "../../simulation/simulation.ts";
+import type { ClockState } from "../../simulation/world-clock.ts";
+import { openStore } from "../../store/file/open-world.ts";
+import { openDataDirectory } from "../history/open-data-directory.ts";
+import { wrapFileErrors } from "../history/world-database.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { type ProjectPast, readPast } from "./account-past.ts";
+import { RECORDED_ACCOUNT } from "./existence-facts.ts";
+import { recordPast } from "./record-past.ts";
+import type { PastOmission } from "./recorded-fact.ts";
+
+export type RecordedWorldRequest = {
+  /** File of `standin account pull`. */
+  readonly file: string;
+  readonly data: string;
+  readonly world: string;
+  readonly profile: WorldProfile;
+  readonly seed: number;
+  /** Wall-clock time, for the clock of the world. */
+  readonly wallNow: number;
+};
+
+export type RecordedWorld = {
+  readonly projects: number;
+  readonly computes: number;
+  readonly events: number;
+  readonly startAt: SimTime;
+  /** The last pull. From then on, the world follows its rules. */
+  readonly now: SimTime;
+  readonly omissions: readonly PastOmission[];
+};
+
+/** Creates a world whose past is what the file of an account shows. Its clock is manual, and stands at the last pull. */
+export function writeRecordedWorld(request: RecordedWorldRequest): RecordedWorld {
+  const { projects, lastPullAt } = readAccount(request.file);
+  const { data, world: name } = request;
+  const directory = openDataDirectory(data);
+  try {
+    if (directory.worlds().includes(name))
+      throw new CliError(`${resolve(data)} already has a world "${name}"; choose another --world or --data`);
+    let written: RecordedWorld | undefined;
+    wrapFileErrors(resolve(data), () =>
+      directory.importWorld(name, (path) => {
+        written = writeWorld(path, projects, lastPullAt, request);
+      }),
+    );
+    if (written === undefined) throw new Error("importWorld wrote no world");
+    return written;
+  } finally {
+    directory.release();
+  }
+}
+
+function readAccount(file: string): {
+  readonly projects: readonly ProjectPast[];
+  readonly lastPullAt: SimTime;
+} {
+  const database = openAccountFile(file, "read");
+  try {
+    const summary = accountSummary(database);
+    if (summary === undefined)
+      throw new CliError(`${file}: no pull has read anything; run: standin account pull`);
+    const { lastPullAt } = summary;
+    return { projects: readPast(database, lastPullAt), lastPullAt };
+  } finally {
+    database.close();
+  }
+}
+
+function writeWorld(
+  path: string,
+  projects: readonly ProjectPast[],
+  lastPullAt: SimTime,
+  { profile, seed, wallNow }: RecordedWorldRequest,
+): RecordedWorld {
+  const startAt = Math.min(lastPullAt, ...projects.map(({ existsFrom }) => existsFrom));
+  const { journal, world, close } = openStore(path, { migrationsFolder: MIGRATIONS_FOLDER });
+  try {
+    const simulation = new Simulation(world, journal);
+    const clockAt = (at: SimTime): ClockState => ({
+      ...{ mode: "manual", factor: 0, simAnchor: at, wallAnchor: wallNow },
+    });
+    simulation.execute(
+      { type: "CreateWorld", settings: settingsOf(projects, profile, seed, startAt) },
+      startAt,
+    );
+    simulation.execute({ type: "CreateAccount", id: RECORDED_ACCOUNT, name: RECORDED_ACCOUNT }, startAt);
+    const { defaultS } = PROFILES[profile.profile].suspendTimeout;
+    const omissions = recordPast(simulation, projects, defaultS, (at) => simulation.commit(clockAt(at), at));
+    simulation.commit(clockAt(lastPullAt), lastPullAt);
+    return {
+      ...{ projects: projects.length, computes: countComputes(projects), events: world.seq },
+      ...{ startAt, now: lastPullAt, omissions },
+    };
+  } finally {
+    close();
+  }
+}
+
+function countComputes(projects: readonly ProjectPast[]): number {
+  return projects.reduce((sum, { computes }) => sum + computes.length, 0);
+}
+
+function settingsOf(
+  projects: readonly ProjectPast[],
+  { profile, calibration, plan = "paid", planLimits }: WorldProfile,
+  seed: number,
+  startAt: SimTime,
+): WorldSettings {
+  const limits = { ...neededLimits(projects, plan), ...planLimits };
+  return {
+    ...{ seed, profile, plan, operations: "timed", durations: "varied", startAt },
+    ...omitUndefined({ calibration, limits: Object.keys(limits).length === 0 ? undefined : limits }),
+  } as WorldSettings;
+}
+
+/** The limits of the plan that the account exceeds, so that all of it fits. */
+function neededLimits(projects: readonly ProjectPast[], plan: PlanName): LimitSettings {
+  const { projectsLimit, branchesLimit, endpointsLimit } = PLANS[plan];
+  const branches = Math.max(
+    0,
+    ...projects.map(({ computes }) => new Set(computes.map(({ branch }) => branch)).size + 1),
+  );
+  const endpoints = Math.max(0, ...projects.map(({ computes }) => computes.length));
+  return {
+    ...(projects.length > projectsLimit ? { projects: projects.length } : {}),
+    ...(branches > branchesLimit ? { branches } : {}),
+    ...(endpoints > endpointsLimit ? { endpoints } : {}),
+  };
+}
