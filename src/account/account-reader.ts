@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
-import type { ConsumptionRow, EndpointRow, SettingsRow } from "./account-file.ts";
+import type { EndpointRow, SettingsRow } from "./account-file.ts";
 
 /** The operations of a compute in columns, oldest first; those of one second in any order. */
 type OperationColumns = {
@@ -146,10 +146,40 @@ export function readOtherOperations(database: Database): readonly TimedOperation
     .all() as TimedOperation[];
 }
 
-export function readConsumptionRows(database: Database): readonly ConsumptionRow[] {
+/** Metered hours in columns, by project, oldest first. */
+export type HourlyConsumption = {
+  /** Each with the number of its hours. */
+  readonly projects: readonly { readonly id: string; readonly hours: number }[];
+  readonly startAt: Float64Array;
+  readonly endAt: Float64Array;
+  readonly activeS: Float64Array;
+  readonly computeS: Float64Array;
+};
+
+/** Reads a column at a time, as `readEndpoints` does, in the order of the table's key, which needs no sorting. */
+export function readHourlyConsumption(database: Database): HourlyConsumption {
+  const ofHours = "FROM consumption WHERE granularity = 'hourly'";
+  const column = (name: string) =>
+    new Float64Array(
+      database
+        .prepare(`SELECT ${name} ${ofHours} ORDER BY project, granularity, start_at`)
+        .pluck()
+        .all() as number[],
+    );
+  return {
+    projects: database
+      .prepare(`SELECT project AS id, count(*) AS hours ${ofHours} GROUP BY project ORDER BY project`)
+      .all() as HourlyConsumption["projects"],
+    ...{ startAt: column("start_at"), endAt: column("end_at") },
+    ...{ activeS: column("active_s"), computeS: column("compute_s") },
+  };
+}
+
+export function countHoursSince(database: Database, since: SimTime): number {
   return database
-    .prepare("SELECT * FROM consumption ORDER BY project, granularity, start_at")
-    .all() as ConsumptionRow[];
+    .prepare("SELECT count(*) FROM consumption WHERE granularity = 'hourly' AND start_at >= ?")
+    .pluck()
+    .get(since) as number;
 }
 
 /** An operation of a compute, of a branch, or, without either, of a project. */

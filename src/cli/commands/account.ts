@@ -1,20 +1,18 @@
 import { Command, Option } from "commander";
-import { ACCOUNT_SUFFIX, openAccountFile } from "../../account/account-file.ts";
-import { AccountWriter } from "../../account/account-writer.ts";
-import { CALLS_AT_ONCE, type PullReport, pullAccount } from "../../account/pull.ts";
+import { ACCOUNT_SUFFIX } from "../../account/account-file.ts";
+import { CALLS_AT_ONCE } from "../../account/pull.ts";
 import { isoInstant } from "../../kernel/calendar.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
-import { PublicApi } from "../../remote/client/public-api.ts";
 import { amount, plural } from "../../whatif/units/number-format.ts";
 import { calibrateCommand } from "../account/calibrate-command.ts";
+import { pullIntoFile } from "../account/pull-into-file.ts";
 import { parseApiUrl } from "../client/api-access.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { parseInstantOption, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, RepeatableOption } from "../terminal/options.ts";
-import { print, printError } from "../terminal/print.ts";
-import { showProgress } from "../terminal/progress-display.ts";
+import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 import { openAccount } from "../whatif/account-input.ts";
 
@@ -96,28 +94,11 @@ Examples:
 }
 
 async function pull(options: PullOptions, signal: AbortSignal): Promise<void> {
-  const { from, fromKey, out, since, project: projects, org: organization } = options;
-  const database = openAccountFile(out, "create");
-  const progress = showProgress("reading projects");
-  let report: PullReport;
-  try {
-    report = await pullAccount(
-      new PublicApi(from, fromKey, signal),
-      new AccountWriter(database, options.redactNames === true),
-      { since, projects, organization },
-      (count, calls) =>
-        printError(`reading ${plural(count, "project")} with at least ${plural(calls, "call")}\n`),
-      progress.report,
-    );
-  } finally {
-    progress.end();
-    database.close();
-  }
-  for (const note of report.notes) printError(`note: ${note}\n`);
+  const report = await pullIntoFile(options, signal);
   if (options.json === true) print(`${JSON.stringify(report)}\n`);
   else
     print(
-      `${out}: ${plural(report.operations, "new operation")} of ${plural(report.projects, "project")}, ${plural(report.calls, "call")}\n`,
+      `${options.out}: ${plural(report.operations, "new operation")} of ${plural(report.projects, "project")}, ${plural(report.calls, "call")}\n`,
     );
 }
 

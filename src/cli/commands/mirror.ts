@@ -110,7 +110,8 @@ Examples:
 async function runMirror(options: MirrorOptions, toServer: boolean, signal: AbortSignal) {
   const { from, fromKey, apiKey, out, dryRun } = options;
   if (from === undefined) throw new CliError("--from <url> is required, unless --history is given", true);
-  if (fromKey === undefined) throw new CliError("--from-key <key> is required; or set STANDIN_FROM_KEY", true);
+  if (fromKey === undefined)
+    throw new CliError("--from-key <key> is required; or set STANDIN_FROM_KEY", true);
   const { mirror } = await loadSatellite("mirror", "standin mirror");
   // Check first: reading an account may take minutes.
   const server = toServer && dryRun !== true ? await requireMirrorServer(options) : undefined;

@@ -1,17 +1,21 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { openAccountFile } from "../../account/account-file.ts";
 import {
+  countHoursSince,
   previousPullAt,
   readActivity,
-  readConsumptionRows,
   readTimedOperations,
 } from "../../account/account-reader.ts";
 import { isoInstant } from "../../kernel/calendar.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { plural } from "../../whatif/units/number-format.ts";
+import { pullIntoFile } from "../account/pull-into-file.ts";
+import { parseApiUrl } from "../client/api-access.ts";
 import { type AgreementSummary, agreementSummary, type CheckResult } from "../shadow/agreement.ts";
+import { compareFailures, type ExpectedFailures } from "../shadow/compare-failures.ts";
+import { compareLocks } from "../shadow/compare-locks.ts";
 import {
   compareDurations,
   compareNames,
@@ -21,14 +25,22 @@ import {
 } from "../shadow/compare-operations.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
-import { integerParser, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
-import { jsonOption } from "../terminal/options.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import {
+  integerParser,
+  parseDurationOption,
+  parseInstantOption,
+  secretParser,
+} from "../terminal/option-parsers.ts";
+import { envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { isProfileName, readProfileFile } from "../terminal/profile-option.ts";
 import { formatTable } from "../terminal/text-table.ts";
 import { openAccount } from "../whatif/account-input.ts";
 
 type ShadowOptions = {
+  from?: string;
+  fromKey?: string;
   profile: string;
   since?: SimTime;
   tolerance: number;
@@ -45,6 +57,16 @@ export function shadowCommand(): Command {
   return new Command("shadow")
     .description("compare what the computes of an account did with what the rules of standin say")
     .argument("<file>", "file of standin account pull")
+    .option(
+      "--from <url>",
+      "first pull what is new from this API, with GET requests only; ends in /api/v2",
+      (text) => parseApiUrl("--from", text),
+    )
+    .addOption(
+      envOption("--from-key <key>", "API key for --from; prefer the environment variable").argParser(
+        secretParser("--from-key or STANDIN_FROM_KEY"),
+      ),
+    )
     .addOption(
       new Option(
         "--profile <profile>",
@@ -72,20 +94,22 @@ export function shadowCommand(): Command {
     .addHelpText(
       "after",
       `
-Sends nothing: standin account pull reads the account, and this command compares
-the file. A surprise names the operation, the rule and its evidence.
+Without --from it sends nothing, and compares what standin account pull has read.
+With --from, it reads what is new first, as that command does. A surprise names the operation, the rule and its evidence.
 
 Exit status: 0 the account agrees, 1 more surprises than --tolerance, 2 usage error.
 
 Examples:
   $ standin account pull --from https://console.example.com/api/v2 --out shop.standin-account
-  $ standin shadow shop.standin-account --profile shop.profile.yaml --out agreement.json`,
+  $ standin shadow shop.standin-account --profile shop.profile.yaml --out agreement.json
+  $ standin shadow shop.standin-account --from https://console.example.com/api/v2`,
     )
     .action(shadow);
 }
 
 async function shadow(path: string, options: ShadowOptions): Promise<void> {
-  const { expected, defaultDelayS } = await expectedOf(options.profile);
+  if (options.from !== undefined) await pullFirst(path, options.from, options.fromKey);
+  const { expected, failures, defaultDelayS } = await expectedOf(options.profile);
   const { fleet, summary } = openAccount(path, defaultDelayS);
   const database = openAccountFile(path, "read");
   let results: readonly CheckResult[];
@@ -94,9 +118,6 @@ async function shadow(path: string, options: ShadowOptions): Promise<void> {
     since = options.since ?? previousPullAt(database) ?? 0;
     const operations = [...readTimedOperations(database)];
     const recent = operations.filter(({ created_at }) => created_at >= since);
-    const hours = readConsumptionRows(database).filter(
-      ({ granularity, start_at }) => granularity === "hourly" && start_at >= since,
-    );
     const order = compareOrder(operations);
     results = [
       compareSuspends(
@@ -106,6 +127,8 @@ async function shadow(path: string, options: ShadowOptions): Promise<void> {
         options.suspendTolerance,
       ),
       compareDurations(recent, expected),
+      compareFailures(recent, failures),
+      compareLocks(recent),
       {
         ...order,
         compared: recent.filter(({ endpoint }) => endpoint !== null).length,
@@ -114,7 +137,7 @@ async function shadow(path: string, options: ShadowOptions): Promise<void> {
       ...compareNames(recent),
       {
         check: "consumption",
-        compared: hours.length,
+        compared: countHoursSince(database, since),
         skipped: 0,
         surprises: fleet.reconciliation.different
           .filter(({ startAt }) => startAt >= since)
@@ -139,18 +162,38 @@ async function shadow(path: string, options: ShadowOptions): Promise<void> {
   if (!agreement.agrees) process.exitCode = 1;
 }
 
-async function expectedOf(
-  text: string,
-): Promise<{ readonly expected: ExpectedDurations; readonly defaultDelayS: number }> {
+/** The comparison begins after the pull before this one. */
+async function pullFirst(out: string, from: string, fromKey: string | undefined): Promise<void> {
+  if (fromKey === undefined)
+    throw new CliError("--from needs an API key: set STANDIN_FROM_KEY or give --from-key", true);
+  if (!existsSync(out)) throw new CliError(`${out} does not exist; create it with: standin account pull`);
+  await interruptible((signal) => pullIntoFile({ from, fromKey, out }, signal));
+}
+
+type Expected = {
+  readonly expected: ExpectedDurations;
+  readonly failures: ExpectedFailures;
+  readonly defaultDelayS: number;
+};
+
+async function expectedOf(text: string): Promise<Expected> {
   if (isProfileName(text)) {
     const { variedDurations: durations, suspendTimeout } = PROFILES[text];
-    return { expected: { durations, counts: {} }, defaultDelayS: suspendTimeout.defaultS };
+    return {
+      ...{ expected: { durations, counts: {} }, failures: { shares: {}, counts: {} } },
+      defaultDelayS: suspendTimeout.defaultS,
+    };
   }
   const { parseProfileFile } = await import("../../app/profile-file.ts");
-  const { like, durations, counts, suspend_timeout_s } = readProfileFile(text, parseProfileFile);
+  const file = readProfileFile(text, parseProfileFile);
+  const { like, durations, counts, suspend_timeout_s, failures = {} } = file;
   const { variedDurations, suspendTimeout } = PROFILES[like];
   return {
     expected: { durations: { ...variedDurations, ...durations }, counts },
+    failures: {
+      shares: Object.fromEntries(Object.entries(failures).map(([action, { share }]) => [action, share])),
+      counts,
+    },
     defaultDelayS: suspend_timeout_s?.default ?? suspendTimeout.defaultS,
   };
 }

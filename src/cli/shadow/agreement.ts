@@ -5,6 +5,11 @@ import type { DurationMs, SimTime } from "../../kernel/time.ts";
 const CHECKS = {
   suspend: { rule: "a compute suspends one delay after its last activity", evidence: "R" },
   duration: { rule: "operations take as long as those of the profile", evidence: "A" },
+  failure: { rule: "operations fail as often as those of the profile", evidence: "A" },
+  lock: {
+    rule: "an operation of a compute waits for the one before it, except for changes of its configuration",
+    evidence: "D",
+  },
   order: { rule: "starts and suspends of a compute alternate", evidence: "R" },
   action: { rule: "operations have the actions that standin schedules", evidence: "S" },
   status: { rule: "operations have the statuses of the public document", evidence: "S" },

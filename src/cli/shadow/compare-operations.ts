@@ -176,7 +176,8 @@ function placeOf({ project, endpoint, id, created_at }: TimedOperation) {
   return { project, compute: endpoint, operation: id, at: created_at };
 }
 
-function isKnown(action: string): action is OperationAction {
+/** Whether standin schedules operations of this action. */
+export function isKnown(action: string): action is OperationAction {
   return (OPERATION_ACTIONS as readonly string[]).includes(action);
 }
 

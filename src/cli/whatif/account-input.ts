@@ -3,11 +3,12 @@ import { ACCOUNT_SUFFIX, openAccountFile, UNKNOWN_TYPE } from "../../account/acc
 import {
   type AccountSummary,
   accountSummary,
-  readConsumptionRows,
+  type HourlyConsumption,
   readEndpoints,
+  readHourlyConsumption,
 } from "../../account/account-reader.ts";
 import { HOUR } from "../../kernel/time.ts";
-import { type AccountFleet, accountFleet } from "../../whatif/periods/account-fleet.ts";
+import { type AccountFleet, accountFleet, type MeteredHour } from "../../whatif/periods/account-fleet.ts";
 import { ACTIVITY_ACTIONS, DECISIVE_STATUSES } from "../../whatif/periods/compute-operations.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
@@ -25,13 +26,9 @@ export function openAccount(path: string, defaultDelayS: number): OpenedAccount 
     const summary = accountSummary(database);
     if (summary === undefined)
       throw new CliError(`${basename(path)}: no pull has read anything; run: standin account pull`);
-    const hours = readConsumptionRows(database).filter(({ granularity }) => granularity === "hourly");
     const fleet = accountFleet(
       computesOf(database),
-      hours.map(({ project, start_at, end_at, active_s, compute_s }) => ({
-        ...{ project, startAt: start_at, endAt: Math.min(end_at, start_at + HOUR) },
-        ...{ activeS: active_s, computeS: compute_s },
-      })),
+      meteredHours(readHourlyConsumption(database)),
       summary.lastPullAt,
       defaultDelayS,
     );
@@ -39,6 +36,23 @@ export function openAccount(path: string, defaultDelayS: number): OpenedAccount 
   } finally {
     database.close();
   }
+}
+
+/** The hours of an account one after the other, as often as they are needed: there may be hundreds of thousands. */
+function meteredHours(columns: HourlyConsumption): Iterable<MeteredHour> {
+  return {
+    *[Symbol.iterator]() {
+      let index = 0;
+      for (const { id: project, hours } of columns.projects)
+        for (const end = index + hours; index < end; index += 1) {
+          const startAt = columns.startAt[index] as number;
+          yield {
+            ...{ project, startAt, endAt: Math.min(columns.endAt[index] as number, startAt + HOUR) },
+            ...{ activeS: columns.activeS[index] as number, computeS: columns.computeS[index] as number },
+          };
+        }
+    },
+  };
 }
 
 function* computesOf(database: ReturnType<typeof openAccountFile>) {

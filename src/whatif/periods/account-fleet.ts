@@ -56,7 +56,7 @@ export type MeteredHour = MeteredFrame & { readonly computeS: number };
 /** `endAt`: when the account was last read. `defaultDelayS`: that of the platform. */
 export function accountFleet(
   computes: Iterable<AccountCompute>,
-  hours: readonly MeteredHour[],
+  hours: Iterable<MeteredHour>,
   endAt: SimTime,
   defaultDelayS: number,
 ): AccountFleet {
@@ -88,12 +88,7 @@ export function accountFleet(
     if (others === undefined) byProject.set(project, [periods]);
     else others.push(periods);
   }
-  const reconciliation = reconcile(
-    // A project is not complete before its oldest operation.
-    hours.filter((hour) => hour.startAt >= startAt),
-    (project) => byProject.get(project) ?? [],
-    endAt,
-  );
+  const reconciliation = reconcile(hours, (project) => byProject.get(project) ?? [], endAt, startAt);
   return { computes: fleet, startAt, endAt, operations, reconciliation };
 }
 
@@ -107,7 +102,7 @@ function delayOf(suspendTimeoutSeconds: number, defaultDelayS: number): SuspendD
 }
 
 /** CU of each project while it was active, as metered. */
-function meanSizes(hours: readonly MeteredHour[]): ReadonlyMap<string, number> {
+function meanSizes(hours: Iterable<MeteredHour>): ReadonlyMap<string, number> {
   const sums = new Map<string, { active: number; compute: number }>();
   for (const { project, activeS, computeS } of hours) {
     let sum = sums.get(project);

@@ -22,16 +22,20 @@ export type Reconciliation = {
 
 /**
  * Compares active time by operations with what was metered. Each start and suspend within a frame is known to a second, and
- * metered time is rounded to a second.
+ * metered time is rounded to a second. `startAt`: frames that begin earlier are ignored, because operations before the oldest
+ * one are not known.
  */
 export function reconcile(
-  frames: readonly MeteredFrame[],
+  metered: Iterable<MeteredFrame>,
   periodsOf: (project: string) => readonly PeriodColumns[],
   endAt: SimTime,
+  startAt: SimTime = 0,
 ): Reconciliation {
-  let [meteredS, byOperationsS] = [0, 0];
+  let [frames, meteredS, byOperationsS] = [0, 0, 0];
   const different: FrameDifference[] = [];
-  for (const frame of frames) {
+  for (const frame of metered) {
+    if (frame.startAt < startAt) continue;
+    frames += 1;
     let [activeMs, edges] = [0, 0];
     for (const periods of periodsOf(frame.project)) {
       const shown = activityWithin(frame, periods, endAt);
@@ -45,7 +49,7 @@ export function reconcile(
     if (Math.abs(own - frame.activeS) > toleranceS) different.push({ ...frame, byOperationsS: own });
   }
   different.sort((a, b) => Math.abs(b.byOperationsS - b.activeS) - Math.abs(a.byOperationsS - a.activeS));
-  return { frames: frames.length, meteredS, byOperationsS, different };
+  return { frames, meteredS, byOperationsS, different };
 }
 
 /** Active time within a frame, and the starts and suspends that may be in it. */

@@ -8,6 +8,10 @@ declare module "jstat" {
     readonly studentt: {
       inv(p: number, degreesOfFreedom: number): number;
     };
+    /** The regularized incomplete beta function. */
+    ibeta(x: number, a: number, b: number): number;
+    /** The logarithm of the gamma function. */
+    gammaln(x: number): number;
   };
   export = jStat;
 }

@@ -109,6 +109,29 @@ test("a calibrated profile agrees with the server that it was written from", asy
   expect([code, agreement.surprises]).toEqual([0, []]);
 }, 60_000);
 
+test("--from pulls what is new first, and compares it", async () => {
+  const account = await startAccount(["shop"], VARIED);
+  const file = await pulledTwice(account);
+  await useComputes(account);
+  const before = (await shadow(file)).agreement.checks.find(({ check }) => check === "order")?.compared;
+  const { ready, key } = account;
+  const args = ["shadow", file, "--from", ready.api_url, "--json"];
+  const { code, stdout, stderr } = await runStandin(args, { STANDIN_FROM_KEY: key });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "reading 1 project with at least 5 calls\n" });
+  const after = (JSON.parse(stdout) as Agreement).checks.find(({ check }) => check === "order")?.compared;
+  // One use of the computes instead of two.
+  expect(after).toBeGreaterThan(10);
+  expect(after).toBeLessThan(before ?? 0);
+
+  expect(await runStandin(args)).toMatchObject({
+    ...{ code: 2, stdout: "" },
+    stderr: expect.stringContaining("set STANDIN_FROM_KEY or give --from-key"),
+  });
+  expect(
+    await runStandin(["shadow", `${file}.none`, "--from", ready.api_url], { STANDIN_FROM_KEY: key }),
+  ).toMatchObject({ code: 1, stderr: expect.stringContaining("create it with: standin account pull") });
+}, 60_000);
+
 describe("of a file with one difference", () => {
   const NEWEST = "(SELECT max(created_at) FROM operations WHERE endpoint = 1 AND action = 'suspend_compute')";
   const cases: [string, string, object][] = [
@@ -140,6 +163,24 @@ describe("of a file with one difference", () => {
       "one operation more",
       `INSERT INTO operations VALUES (1, ${NEWEST} + 60000, 'op-more', 'suspend_compute', 'finished', 5, 0)`,
       { check: "order", evidence: "R", operation: "op-more" },
+    ],
+    [
+      "an operation that failed",
+      `UPDATE operations SET status = 'failed' WHERE id = (SELECT id FROM operations WHERE endpoint = 1 AND action = 'suspend_compute' ORDER BY created_at DESC LIMIT 1)`,
+      {
+        check: "failure",
+        evidence: "A",
+        text: expect.stringMatching(/^suspend_compute: 1 of \d+ failed, 0.00 % expected$/),
+      },
+    ],
+    [
+      "an operation that did not wait for the one before",
+      `UPDATE operations SET duration_ms = 900000 WHERE endpoint = 1 AND action = 'start_compute' AND status = 'finished' AND created_at = (SELECT max(created_at) FROM operations WHERE endpoint = 1 AND action = 'start_compute' AND status = 'finished' AND created_at < ${NEWEST})`,
+      {
+        check: "lock",
+        evidence: "D",
+        text: expect.stringMatching(/^suspend_compute ended .* s before start_compute /),
+      },
     ],
     [
       "an hour that is metered longer",

@@ -67,3 +67,8 @@ test("hours that differ are listed, the largest difference first, each with its 
     ["shop", 500, 400],
   ]);
 });
+
+test("hours before the oldest operation are not compared", () => {
+  const answer = reconcile([hour(0, 500), hour(1, 0)], () => [], T0 + 2 * HOUR, T0 + HOUR);
+  expect(answer).toEqual({ frames: 1, meteredS: 0, byOperationsS: 0, different: [] });
+});

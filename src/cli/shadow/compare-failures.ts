@@ -1,0 +1,77 @@
+import jStat from "jstat";
+import type { TimedOperation } from "../../account/account-reader.ts";
+import { type ObservedAction, observeActions } from "../../account/observed-actions.ts";
+import type { OperationAction } from "../../platform/catalog/operation-actions.ts";
+import type { CheckResult, Surprise } from "./agreement.ts";
+import { isKnown } from "./compare-operations.ts";
+
+/** As rare as what the check of durations calls a difference. */
+const RAREST = 1e-6;
+
+/** The share of operations that should fail. */
+export type ExpectedFailures = {
+  /** By action; an action without a share never fails. */
+  readonly shares: Readonly<Partial<Record<OperationAction, number>>>;
+  /** By action: the size of the sample that the share comes from, if it is one. */
+  readonly counts: Readonly<Partial<Record<OperationAction, number>>>;
+};
+
+/** Compares how many operations of each known action failed with the share that should. */
+export function compareFailures(
+  operations: readonly TimedOperation[],
+  { shares, counts }: ExpectedFailures,
+): CheckResult {
+  let compared = 0;
+  const surprises: Surprise[] = [];
+  for (const observed of observeActions(operations)) {
+    const { action, failed, ended, to } = observed;
+    if (!isKnown(action)) continue;
+    compared += ended;
+    const share = shares[action] ?? 0;
+    const count = counts[action];
+    if (probabilityOf(observed, share, count) >= RAREST) continue;
+    surprises.push({
+      ...{ check: "failure", project: null, compute: null, operation: null, at: to },
+      text: `${action}: ${failed} of ${ended} failed, ${(share * 100).toFixed(2)} % expected${count === undefined ? "" : ` by ${count} observations`}`,
+    });
+  }
+  return { check: "failure", compared, skipped: 0, surprises };
+}
+
+/** The probability of as many failures, or as few, if the share has not changed. */
+function probabilityOf(
+  { failed, ended }: Pick<ObservedAction, "failed" | "ended">,
+  share: number,
+  count: number | undefined,
+): number {
+  const [atLeast, atMost] =
+    count === undefined
+      ? [binomialAtLeast(failed, ended, share), 1 - binomialAtLeast(failed + 1, ended, share)]
+      : sampleTails(failed, ended, Math.round(share * count), count);
+  return Math.min(1, 2 * Math.min(atLeast, atMost));
+}
+
+function binomialAtLeast(failed: number, ended: number, share: number): number {
+  if (failed === 0) return 1;
+  if (failed > ended) return 0;
+  return jStat.ibeta(share, failed, ended - failed + 1);
+}
+
+/** Fisher's exact test: both samples together have so many failures, distributed at random. */
+function sampleTails(failed: number, ended: number, before: number, count: number): [number, number] {
+  const total = failed + before;
+  const [first, last] = [Math.max(0, total - count), Math.min(total, ended)];
+  let [atLeast, atMost] = [0, 0];
+  for (let own = first; own <= last; own += 1) {
+    const probability = Math.exp(
+      logChoose(ended, own) + logChoose(count, total - own) - logChoose(ended + count, total),
+    );
+    if (own >= failed) atLeast += probability;
+    if (own <= failed) atMost += probability;
+  }
+  return [atLeast, atMost];
+}
+
+function logChoose(of: number, chosen: number): number {
+  return jStat.gammaln(of + 1) - jStat.gammaln(chosen + 1) - jStat.gammaln(of - chosen + 1);
+}
