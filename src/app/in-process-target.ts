@@ -270,6 +270,10 @@ class InProcessTarget implements ServedTarget {
     await this.open();
   }
 
+  async flush(): Promise<void> {
+    await this.#hostedWorld().flush();
+  }
+
   async digest(): Promise<string> {
     return worldDigest(this.world());
   }

@@ -25,14 +25,18 @@ export function temporaryDirectory(parent = tmpdir()): {
 }
 
 /** Begins with a copy of a world's file, whose keys are others there: `recorded-key-` and their number. */
-export function importRecordedWorld(data: string, file: string): void {
+export function importRecordedWorld(
+  data: string,
+  file: string,
+  { keepsRequests = false }: { readonly keepsRequests?: boolean } = {},
+): void {
   // The file may come with a scenario of somebody else.
   checkSchema(file, MIGRATIONS_FOLDER);
   const directory = new DataDirectory(data, MIGRATIONS_FOLDER);
   try {
     directory.importWorld(DEFAULT_WORLD, (copy) => {
       vacuumCopy(file, copy);
-      redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER }, (keyId) =>
+      redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER, keepsRequests }, (keyId) =>
         hashSecret(placeholderKey(keyId)),
       );
     });

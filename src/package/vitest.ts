@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { type TestAPI, test as vitestTest } from "vitest";
 import { recordWorld } from "../cli/history/record-world.ts";
 import { messageOf } from "../kernel/message-of.ts";
@@ -16,7 +17,7 @@ export type SimTestOptions = {
   readonly options?: Omit<StandinOptions, "data">;
   /** Called once per test file, before the first fork. */
   readonly prepare?: (sim: Standin) => Promise<void> | void;
-  /** Directory for the scenarios of failed tests. Default: `standin-failures`. */
+  /** Directory for the files of failed tests. Default: `standin-failures`. */
   readonly failures?: string;
 };
 
@@ -27,8 +28,8 @@ const MAX_PRINTED_REQUESTS = 10;
 
 /**
  * The `test` of vitest with the fixture `sim`: a world of its own for each test, forked from a prepared one and
- * closed after the test. For a failed test, prints its last requests, writes a scenario with all of them, and prints
- * the path.
+ * closed after the test. For a failed test, prints its last requests, and writes a file that opens its world and
+ * repeats its requests.
  */
 export function simTest({
   options = {},
@@ -62,7 +63,8 @@ export function simTest({
         await use(fork);
         if (task.result?.state !== "fail") return;
         await printRequests(fork, request, task.name);
-        await writeScenario(data, name, head, failures, task.name);
+        const message = stripVTControlCharacters(task.result.errors?.[0]?.message ?? "the test failed");
+        await writeFailure({ data, head }, name, failures, task.name, message);
       } finally {
         await fork.close();
       }
@@ -86,7 +88,7 @@ async function newestRequest(sim: Standin): Promise<number> {
   return (await sim.requests.list()).at(-1)?.number ?? 0;
 }
 
-/** Never fails, as `writeScenario`. */
+/** Never fails, as `writeFailure`. */
 async function printRequests(sim: Standin, since: number, testName: string): Promise<void> {
   try {
     const requests = (await sim.requests.list()).filter(({ number }) => number > since);
@@ -112,12 +114,12 @@ async function printRequests(sim: Standin, since: number, testName: string): Pro
 }
 
 /** Never fails, so that the failure of the test remains the only one. */
-async function writeScenario(
-  data: string,
+async function writeFailure(
+  { data, head }: Pick<PreparedWorld, "data" | "head">,
   world: string,
-  head: number,
   directory: string,
   testName: string,
+  message: string,
 ): Promise<void> {
   const name = testName
     .toLowerCase()
@@ -126,13 +128,22 @@ async function writeScenario(
   try {
     mkdirSync(directory, { recursive: true });
     const out = join(directory, `${name}.yaml`);
-    for (const file of [out, join(directory, `${name}.world.sqlite`)]) rmSync(file, { force: true });
-    await recordWorld({ data, world, from: { seq: head }, out });
+    for (const file of [
+      out,
+      join(directory, `${name}.world.sqlite`),
+      join(directory, `${name}.failed.sqlite`),
+    ])
+      rmSync(file, { force: true });
+    const { omitted } = await recordWorld({
+      ...{ data, world, from: { seq: head }, out },
+      failedTest: { name: testName, message },
+    });
+    const shown = relative(process.cwd(), out);
+    const dropped = omitted.map((reason) => `standin: not in the steps of ${shown}: ${reason}\n`);
     process.stderr.write(
-      `standin: wrote the requests of "${testName}" to ${out}; repeat them with: npx standin run ${relative(process.cwd(), out)}\n`,
+      `standin: wrote the world of "${testName}" to ${shown}; open it with: npx standin open ${shown}; repeat it with: npx standin run ${shown}\n${dropped.join("")}`,
     );
   } catch (error) {
-    const reason = messageOf(error);
-    process.stderr.write(`standin: no scenario of "${testName}": ${reason}\n`);
+    process.stderr.write(`standin: no file of the world of "${testName}": ${messageOf(error)}\n`);
   }
 }

@@ -23,6 +23,8 @@ type Variant = { readonly values: MatrixValues; readonly name: string; readonly 
 export type ScenarioFile = {
   readonly fileName: string;
   readonly variants: readonly Variant[];
+  /** The content of the file with the values of a combination, unparsed. */
+  readonly sourceOf: (values: MatrixValues) => unknown;
   /** The place of a value, or of its nearest parent. */
   readonly positionOf: (path: readonly (string | number)[]) => Pick<Problem, "line" | "column">;
   /** An error about something that the file refers to, at the place of the reference. */
@@ -99,6 +101,7 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
   if (problems.length > 0) throw errorOf(problems);
   return {
     ...{ fileName, variants },
+    sourceOf: (values) => fillTemplate(withoutMatrix(source.value), values).value,
     positionOf(path) {
       const { line, column } = source.problemAt(path, "");
       return { line, column };

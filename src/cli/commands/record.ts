@@ -36,7 +36,8 @@ export function recordCommand(): Command {
 Only reads the data directory; a server may be running on it. Requests are taken
 from the request log, which holds the newest ones (standin serve
 --requests-limit); older requests cannot be recorded. Neither file contains
-secrets: API keys get new ones.
+secrets: API keys get new ones. SQL of Postgres clients is not recorded, only its
+load.
 
 Exit status: 0 fully reproduced, 1 partly reproduced (stderr lists what is
 missing) or failed, 2 usage error.

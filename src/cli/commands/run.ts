@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { dirname } from "node:path";
 import { Command, Option } from "commander";
 import type { QueuePlace } from "../../ports/queue.ts";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
@@ -64,6 +65,7 @@ Examples:
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json
   $ standin run scenarios/*.yaml --shard 1/3 --reporter pretty --reporter json=shard-1.json
   $ standin run scenarios/*.yaml --queue redis://localhost:6379
+  $ standin run mine.yaml --failures failed && standin open failed/mine.yaml
   $ standin run mine.yaml --ui`;
 
 export function runCommand(): Command {
@@ -150,6 +152,10 @@ function worldOptions(): Option[] {
       "keep the world in this directory; several runs each use a subdirectory",
     ).conflicts("target"),
     new Option(
+      "--failures <dir>",
+      "for each failed run, write a file with its world at the first failure to this directory; see standin open",
+    ).conflicts(["target", "queue"]),
+    new Option(
       "--files-from <dir>",
       "directory that the recordings and worlds of the scenarios must be in (default: the directory of each scenario)",
     ),
@@ -190,6 +196,7 @@ async function runJobs(
       printPretty(result.verdict === "could_not_run" ? "" : `${prettyVerdict(result, style)}\n`);
       if (job.keep !== undefined && result.verdict !== "could_not_run")
         printError(`standin: kept the world of ${job.title} in ${job.keep}\n`);
+      if (result.verdict === "failed") reportFailedFile(job, options.filesFrom);
       results.push(result);
       if (options.bail === true && result.verdict !== "passed") break;
     }
@@ -201,6 +208,17 @@ async function runJobs(
   }
   if (jobs.length > 1) printPretty(formatRunSummary(results, jobs.length - results.length, style));
   return results;
+}
+
+/** Names the file of a failed run, and what to do with it. */
+function reportFailedFile(
+  { failedFile, title, file, recordings }: TitledJob,
+  filesFrom: string | undefined,
+): void {
+  if (failedFile === undefined) return;
+  printError(
+    `standin: wrote the world of ${title} at its first failure to ${failedFile}; open it with: standin open ${failedFile}; repeat it with: standin run ${failedFile}${recordings.size > 0 ? ` --files-from ${filesFrom ?? dirname(file)}` : ""}\n`,
+  );
 }
 
 async function runInProcess(

@@ -1,6 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { MAX } from "../../input-limits/limits.ts";
+import { removeDatabase } from "../../store/file/atomic-file.ts";
 
 /** Larger world files are not embedded: the scenario would be unreadable. */
 export const MAX_EMBEDDED_BYTES = MAX.embeddedWorld;
@@ -12,6 +14,20 @@ export function embedWorld(path: string): string | undefined {
   if (statSync(path).size > MAX_EMBEDDED_BYTES) return undefined;
   const base64 = gzipSync(readFileSync(path)).toString("base64");
   return [PREFIX, ...(base64.match(new RegExp(`.{1,${LINE_LENGTH}}`, "g")) ?? [])].join("\n");
+}
+
+/** `embedWorld`, which then removes the file. */
+export function takeEmbedded(path: string): string | undefined {
+  const embedded = embedWorld(path);
+  removeDatabase(path);
+  return embedded;
+}
+
+/** For a scenario file in the directory of a world file: the embedded world, or the name of a file that is too large. */
+export function embedOrKeep(path: string): string {
+  const embedded = embedWorld(path);
+  if (embedded !== undefined) removeDatabase(path);
+  return embedded ?? basename(path);
 }
 
 export function isEmbeddedWorld(file: string): boolean {

@@ -1,31 +1,25 @@
-import { randomUUID } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { stringify } from "yaml";
-import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { placeholderKey } from "../../app/scenario-world.ts";
 import { worldDigest } from "../../app/world-digest.ts";
 import { renderFault } from "../../control-api/http/fault-fields.ts";
 import { renderObject as shownAs } from "../../control-api/http/render-object.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { World } from "../../platform/world/world.ts";
-import { escapePlaceholders } from "../../scenario/file/matrix.ts";
 import type { ControlRenderers } from "../../scenario/record/control-calls.ts";
 import { recordSteps, setupEnd } from "../../scenario/record/record-steps.ts";
-import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import { type HistoryPoint, type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
-import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
-import { divergeCopy } from "../../store/file/diverge-copy.ts";
-import { vacuumCopy } from "../../store/file/open-read-only.ts";
-import { type OpenOptions, openStore } from "../../store/file/open-world.ts";
-import { redactSecrets } from "../../store/file/redact-secrets.ts";
+import { removeDatabase } from "../../store/file/atomic-file.ts";
 import type { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { newFilePath } from "../terminal/new-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
-import { embedWorld, MAX_EMBEDDED_BYTES } from "./embedded-world.ts";
+import { droppedStatements } from "./dropped-statements.ts";
+import { embedOrKeep, MAX_EMBEDDED_BYTES, takeEmbedded } from "./embedded-world.ts";
+import { hasBranchData } from "./exported-data.ts";
+import { failedEntry, writeScenarioFile } from "./failed-world.ts";
+import { copyWorldAt } from "./world-copy.ts";
 import {
   openWorldDatabase,
   openWorldJournal,
@@ -49,6 +43,8 @@ type RecordInput = {
   readonly out: string;
   /** Puts the initial world into the scenario file instead of a file next to it. */
   readonly embedsWorld?: boolean;
+  /** The test that failed at the end. Its worlds are put into the file if they are not too large. */
+  readonly failedTest?: { readonly name: string; readonly message: string } | undefined;
 };
 type RecordingWindow = {
   readonly from: HistoryPoint;
@@ -60,6 +56,8 @@ type RecordingWindow = {
 const ROWS_PER_BATCH = 10_000;
 /** A longer scenario is not readable; for longer histories use a snapshot. */
 const MAX_EVENTS = 1_000_000;
+/** That of the format. */
+const MAX_SCENARIO_NAME = 200;
 
 const CONTROL_RENDERERS: ControlRenderers = {
   activity: (activity) => shownAs(activity) as object,
@@ -79,12 +77,10 @@ export async function recordWorld({
   to,
   out,
   embedsWorld = false,
+  failedTest,
 }: RecordInput): Promise<RecordResult> {
   const file = worldDatabasePath(data, name);
-  const scenarioPath = newFilePath(out);
-  const worldFile = newFilePath(
-    join(dirname(scenarioPath), `${basename(scenarioPath).replace(/\.(ya?ml|json)$/, "")}.world.sqlite`),
-  );
+  const paths = newPaths(out);
   const database = openWorldDatabase(file);
   const progress = showProgress("replaying the journal");
   try {
@@ -97,43 +93,125 @@ export async function recordWorld({
       throw new CliError(
         "--from: the world has no API key at this point; omit --from to start when the first key was created",
       );
-    const state = worldDigest(await fold(recordingWindow.to.seq));
-    const { steps, omitted } = recordSteps(
+    const finalWorld = await fold(recordingWindow.to.seq);
+    const { steps, omitted: withoutStep } = recordSteps(
       { world: initialWorld, ...recordingWindow },
       CONTROL_RENDERERS,
       placeholderKey,
     );
-    wrapFileErrors(scenarioPath, () => mkdirSync(dirname(scenarioPath), { recursive: true }));
-    await writeWorld(file, worldFile, {
-      rewindTo: { at: recordingWindow.from.at, world: initialWorld },
-      originWorld: name,
-      // A text should be short.
-      withoutHistory: embedsWorld,
+    const omitted = [
+      ...withoutStep,
+      // Without data of branches, no Postgres client has connected.
+      ...(hasBranchData(file) ? droppedStatements(recordingWindow.events) : []),
+    ];
+    // The final state may depend on what has no step. It does not depend on rows.
+    const state = withoutStep.length === 0 ? worldDigest(finalWorld) : null;
+    await writeRecording(paths, file, {
+      ...{ name, recordingWindow, initialWorld, finalWorld, steps, state, omitted, embedsWorld, failedTest },
     });
-    const scenario = {
-      version: 1,
-      about: `What happened in the world "${name}" from ${isoOf(recordingWindow.from.at)} to ${isoOf(recordingWindow.to.at)}.`,
-      ...(embedsWorld ? {} : { world: { file: basename(worldFile) } }),
-      steps,
-      length: `${recordingWindow.to.at - recordingWindow.from.at}ms`,
-      // The final state may depend on what could not be reproduced.
-      ...(omitted.length === 0 ? { state } : {}),
-      // At the end, because it is long.
-      ...(embedsWorld ? { world: { file: takeEmbedded(worldFile) } } : {}),
-    };
-    writeFileSync(scenarioPath, stringify(escapePlaceholders(scenario), { lineWidth: 140 }), { flag: "wx" });
-    return {
-      steps: steps.length,
-      state: omitted.length === 0 ? state : null,
-      omitted,
-      worldFile: embedsWorld ? undefined : worldFile,
-    };
+    const isBeside = !embedsWorld && failedTest === undefined;
+    return { steps: steps.length, state, omitted, worldFile: isBeside ? paths.world : undefined };
   } catch (error) {
+    for (const path of [paths.world, paths.failed]) removeDatabase(path);
     throw toFileError(file, error);
   } finally {
     progress.end();
     database.close();
   }
+}
+
+type Recording = {
+  /** Of the world. */
+  readonly name: string;
+  readonly recordingWindow: RecordingWindow;
+  readonly initialWorld: World;
+  readonly finalWorld: World;
+  readonly steps: readonly object[];
+  readonly state: string | null;
+  readonly omitted: readonly string[];
+  readonly embedsWorld: boolean;
+  readonly failedTest: RecordInput["failedTest"];
+};
+
+/** Writes the worlds, and the scenario last. */
+async function writeRecording(
+  paths: ReturnType<typeof newPaths>,
+  file: string,
+  {
+    name,
+    recordingWindow,
+    initialWorld,
+    finalWorld,
+    steps,
+    state,
+    omitted,
+    embedsWorld,
+    failedTest,
+  }: Recording,
+): Promise<void> {
+  const { from, to } = recordingWindow;
+  const end = isoOf(to.at);
+  wrapFileErrors(paths.scenario, () => mkdirSync(dirname(paths.scenario), { recursive: true }));
+  // A text should be short.
+  const isShort = embedsWorld || failedTest !== undefined;
+  await copyWorldAt(file, paths.world, {
+    rewindTo: { at: from.at, world: initialWorld },
+    originWorld: name,
+    withHistory: !isShort,
+  });
+  if (failedTest !== undefined)
+    await copyWorldAt(file, paths.failed, {
+      rewindTo: { at: to.at, world: finalWorld },
+      originWorld: name,
+      withHistory: true,
+      keepsRequests: true,
+    });
+  const world = {
+    file: embedsWorld
+      ? requireEmbedded(paths.world)
+      : isShort
+        ? embedOrKeep(paths.world)
+        : basename(paths.world),
+  };
+  writeScenarioFile(paths.scenario, {
+    version: 1,
+    ...(failedTest === undefined
+      ? { about: `What happened in the world "${name}" from ${isoOf(from.at)} to ${end}.` }
+      : {
+          name: failedTest.name.slice(0, MAX_SCENARIO_NAME),
+          about: `What the failed test did to its world until ${end}.`,
+        }),
+    ...(isShort ? {} : { world }),
+    steps,
+    length: `${to.at - from.at}ms`,
+    ...(state === null ? {} : { state }),
+    // At the end, because they are long.
+    ...(isShort ? { world } : {}),
+    ...(failedTest === undefined
+      ? {}
+      : {
+          failed: failedEntry(
+            { by: "test", what: failedTest.name, message: failedTest.message },
+            ...([end, omitted, paths.failed] as const),
+          ),
+        }),
+  });
+}
+
+/** The files of a recording. Throws if one exists. */
+function newPaths(out: string) {
+  const scenario = newFilePath(out);
+  const name = basename(scenario).replace(/\.(ya?ml|json)$/, "");
+  const beside = (ending: string) => newFilePath(join(dirname(scenario), `${name}.${ending}`));
+  return { scenario, world: beside("world.sqlite"), failed: beside("failed.sqlite") };
+}
+
+function requireEmbedded(worldFile: string): string {
+  const embedded = takeEmbedded(worldFile);
+  if (embedded !== undefined) return embedded;
+  throw new CliError(
+    `the initial world is larger than ${MAX_EMBEDDED_BYTES / 2 ** 20} MiB; write it to a file of its own with: standin record`,
+  );
 }
 
 function resolveWindow(
@@ -181,59 +259,6 @@ function requestsBetween(journal: SqliteJournal, from: HistoryPoint, to: History
     if (batch.length < ROWS_PER_BATCH) return collected;
     since = batch.at(-1)?.number ?? since;
   }
-}
-
-type InitialWorld = {
-  readonly rewindTo: { readonly at: number; readonly world: World };
-  readonly originWorld: string;
-  readonly withoutHistory: boolean;
-};
-
-/** Writes the world as of a point in its history, without secrets. */
-async function writeWorld(
-  file: string,
-  target: string,
-  { rewindTo, originWorld, withoutHistory }: InitialWorld,
-): Promise<void> {
-  const copy = temporaryPath(target);
-  const options = { migrationsFolder: MIGRATIONS_FOLDER };
-  removeDatabase(copy);
-  try {
-    wrapFileErrors(target, () => vacuumCopy(file, copy));
-    await divergeCopy(copy, options, {
-      historyId: randomUUID(),
-      originWorld,
-      clock: { mode: "manual", factor: 0, wallNow: Date.now() },
-      rewindTo,
-    });
-    if (withoutHistory) await deleteHistory(copy, options);
-    wrapFileErrors(target, () => {
-      redactSecrets(copy, options);
-      moveIntoPlace(copy, target);
-    });
-  } finally {
-    removeDatabase(copy);
-  }
-}
-
-async function deleteHistory(copy: string, options: OpenOptions): Promise<void> {
-  const { journal, world, close } = openStore(copy, options);
-  try {
-    await journal.storeCheckpoint(takeCheckpoint(world));
-    journal.truncate({ eventsUpTo: world.seq, operationsBefore: 0 });
-    while (!journal.prune()) await nextTurn();
-  } finally {
-    close();
-  }
-}
-
-function takeEmbedded(worldFile: string): string {
-  const embedded = embedWorld(worldFile);
-  removeDatabase(worldFile);
-  if (embedded !== undefined) return embedded;
-  throw new CliError(
-    `the initial world is larger than ${MAX_EMBEDDED_BYTES / 2 ** 20} MiB; write it to a file of its own with: standin record`,
-  );
 }
 
 function isoOf(at: number): string {

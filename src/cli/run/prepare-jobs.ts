@@ -15,6 +15,9 @@ import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../termin
 import { readScenario, type ScenarioJob } from "./run-job.ts";
 import { readRecordings, withAdvice } from "./traffic-files.ts";
 
+/** File systems allow 255 bytes, of which the endings need some. */
+const MAX_FILE_NAME = 200;
+
 export type TitledJob = ScenarioJob & { readonly title: string; readonly needs: RunNeeds };
 
 /** What a run needs of the machine that it runs on. */
@@ -35,6 +38,8 @@ export type JobOptions = {
   /** A year or a file. */
   readonly profile?: string;
   readonly keep?: string;
+  /** Directory of the files of runs that fail. */
+  readonly failures?: string;
   /** Directory of the files that scenarios name (default: that of each scenario). */
   readonly filesFrom?: string;
   readonly target?: string;
@@ -44,7 +49,19 @@ export type JobOptions = {
 /** Reads every file before the first run, so that all mistakes are reported at once. */
 export async function prepareJobs(
   paths: readonly string[],
-  { only, shard, seed, profile: profileOption, bail, ui, keep, filesFrom, target, controlToken }: JobOptions,
+  {
+    only,
+    shard,
+    seed,
+    profile: profileOption,
+    bail,
+    ui,
+    keep,
+    failures,
+    filesFrom,
+    target,
+    controlToken,
+  }: JobOptions,
   signal: AbortSignal,
 ): Promise<readonly TitledJob[]> {
   const problems: string[] = [];
@@ -99,13 +116,21 @@ export async function prepareJobs(
       `--ui: shows one run; select it with --only; the runs are ${selected.map(({ title }) => title).join(", ")}`,
       true,
     );
-  const placed =
-    keep === undefined
-      ? selected
-      : selected.map((job, index) => ({
-          ...job,
-          keep: selected.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`),
-        }));
+  if (failures !== undefined && profile?.world.calibration !== undefined)
+    throw new CliError(
+      `--failures: the file of a failed run cannot contain the profile ${profileOption}; name it as 2024 or 2026`,
+      true,
+    );
+  const placed = selected.map((job, index) => {
+    const name = selected.length === 1 ? slug(job.title) : `${index + 1}-${slug(job.title)}`;
+    return {
+      ...job,
+      ...(keep === undefined ? {} : { keep: selected.length === 1 ? keep : join(keep, name) }),
+      ...(failures === undefined
+        ? {}
+        : { failedFile: join(failures, `${name.slice(0, MAX_FILE_NAME)}.yaml`) }),
+    };
+  });
   return shard === undefined ? placed : runsOfShard(placed, shard);
 }
 

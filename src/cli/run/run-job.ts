@@ -11,6 +11,7 @@ import { faultFields } from "../../control-api/http/fault-fields.ts";
 import type { WatchedRun } from "../../control-api/http/watched-run.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
 import { issueText } from "../../input-limits/issue-text.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { FAULT_CODES } from "../../platform-api/http/fault-middleware.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import { SeedFileError } from "../../scenario/file/seed-schema.ts";
@@ -28,6 +29,8 @@ import { NotAWorldFile } from "../../store/tables/format-version.ts";
 import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 import { shellQuoted } from "../shell/quote.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { FailedRunFile, type FailedScenario } from "./failed-run.ts";
 
 /**
  * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.
@@ -44,6 +47,8 @@ export type ScenarioJob = {
   readonly bail: boolean;
   /** Directory in which to keep the world. */
   readonly keep?: string | undefined;
+  /** The file to write if the run fails. */
+  readonly failedFile?: string | undefined;
   /** A copy of the file that `world.file` names, to use instead of it. */
   readonly worldCopy?: string | undefined;
   /** Whether the run may read no file that the scenario names, such as on a worker. */
@@ -89,23 +94,38 @@ export async function runScenarioJob(
   const repeat = repeatingCommand(job, scenario, file.variants.length === 1 ? undefined : title);
   const needsFiles =
     [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) ||
-    scenario.world.file !== undefined;
+    scenario.world.file !== undefined ||
+    job.failedFile !== undefined;
   const temporary =
     job.target === undefined && job.keep === undefined && needsFiles
       ? temporaryDirectory(job.temporaryRoot)
       : undefined;
   const view = hooks.watch?.(scenario, title, job.file);
+  const data = job.keep ?? temporary?.path;
+  const failedRun =
+    job.failedFile === undefined || data === undefined ? undefined : new FailedRunFile(job.failedFile, data);
   let target: ScenarioTarget | undefined;
   const execute = async (): Promise<ScenarioJobResult> => {
     try {
       target = await openTarget(scenario, job, temporary?.path, view);
-      return await runScenario(scenario, target, {
+      const result = await runScenario(scenario, target, {
         ...{ recordings: job.recordings, name, file: job.file, values, repeat, bail: job.bail },
         positionOf: file.positionOf,
         yieldToEventLoop: () => setImmediate(),
         watcher: view,
+        onFirstFailure:
+          failedRun &&
+          (async (failure) => {
+            await target?.flush?.();
+            await failedRun.capture(failure);
+          }),
         ...hooks,
       });
+      failedRun?.write({
+        ...{ title, file: job.file, source: file.sourceOf(values) as FailedScenario["source"] },
+        given: omitUndefined({ seed: job.seed, profile: job.profile?.world.profile }),
+      });
+      return result;
     } catch (error) {
       const known = obstacleOf(error, job.file);
       if (known === undefined && hooks.signal?.aborted === true) throw error;
@@ -129,7 +149,7 @@ export async function runScenarioJob(
 
 /** What in the scenario prevents the run; `undefined` for a bug. */
 function obstacleOf(error: unknown, file: string): string | undefined {
-  if (error instanceof CannotRunError) return error.message;
+  if (error instanceof CannotRunError || error instanceof CliError) return error.message;
   if (error instanceof SeedFileError) return `the world of ${file} is invalid: ${error.message}`;
   if (error instanceof CorruptFile || error instanceof NotAWorldFile) return `world.file: ${error.message}`;
   return undefined;

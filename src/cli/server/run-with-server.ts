@@ -3,10 +3,9 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { Watchdog } from "../../postgres/engine/watchdog.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
-import { CliError } from "../terminal/cli-error.ts";
+import { endWithThisProcess, startServer, stopServer, withoutServeVariables } from "./child-server.ts";
 
 /** The parsed options of `standin exec`. */
 export type ExecOptions = {
@@ -19,8 +18,6 @@ export type ExecOptions = {
   profile?: string;
   seedFile?: string;
 };
-
-type ReadyServer = { readonly process: ChildProcess; readonly apiUrl: string; readonly apiKey: string };
 
 const DEFAULT_SEED = 1;
 /** The exit statuses of a shell. */
@@ -42,16 +39,17 @@ export async function runWithServer(command: readonly string[], options: ExecOpt
   const watch = (child: ChildProcess) => endWithThisProcess(child, watchdog);
   let exitStatus = 1;
   try {
-    const server = await startServer(data, options, watch);
+    const apiKey = newApiKey();
+    const server = await startServer(serveArguments(data, options), { STANDIN_API_KEY: apiKey }, watch);
     try {
       exitStatus = await signals.relayTo((onStart) =>
-        runCommand(command, server, data, (child) => {
+        runCommand(command, { apiUrl: server.apiUrl, apiKey }, data, (child) => {
           watch(child);
           onStart(child);
         }),
       );
     } finally {
-      await stop(server.process);
+      await stopServer(server.process);
     }
     return exitStatus;
   } finally {
@@ -67,47 +65,17 @@ export async function runWithServer(command: readonly string[], options: ExecOpt
   }
 }
 
-/** Also if this process is killed. */
-function endWithThisProcess(child: ChildProcess, watchdog: Watchdog): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  watchdog.watch(pid);
-  child.once("exit", () => watchdog.forget(pid));
-}
-
-/** Starts the server in its own process group, so that Ctrl-C reaches it only after the command has ended. */
-async function startServer(
-  data: string,
-  options: ExecOptions,
-  onStart: (child: ChildProcess) => void,
-): Promise<ReadyServer> {
-  const apiKey = Array.from(crypto.getRandomValues(new Uint8Array(API_KEY_LENGTH)), (byte) =>
+function newApiKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(API_KEY_LENGTH)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
-  const program = process.argv[1] ?? "";
-  const server = spawn(process.execPath, [program, "serve", "--json", ...serveArguments(data, options)], {
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...withoutServeVariables(), STANDIN_API_KEY: apiKey },
-  });
-  onStart(server);
-  let problems = "";
-  server.stderr.setEncoding("utf8").on("data", (text: string) => {
-    problems += text;
-  });
-  const lines = createInterface({ input: server.stdout });
-  const ended = once(server, "exit").then(() => undefined);
-  const line = await Promise.race([once(lines, "line").then(([text]) => String(text)), ended]);
-  if (line === undefined)
-    throw new CliError(`the server did not start: ${problems.trim().replace(/^standin: /, "")}`);
-  return { process: server, apiUrl: JSON.parse(line).api_url, apiKey };
 }
 
 function serveArguments(data: string, options: ExecOptions): string[] {
   const { clock, settle, startAt, profile, seedFile } = options;
   const seed = options.seed ?? (options.data === undefined ? DEFAULT_SEED : undefined);
   return [
-    ...["--data", data, "--port", "0", "--log-level", "error"],
+    ...["--data", data, "--port", "0"],
     ...(clock === undefined ? [] : ["--clock", clockText(clock)]),
     ...(settle === true ? ["--settle"] : []),
     ...(seed === undefined ? [] : ["--seed", String(seed)]),
@@ -121,14 +89,9 @@ function clockText({ mode, factor }: ClockSetting): string {
   return mode === "scaled" ? `${factor}x` : mode;
 }
 
-/** The server takes its options from this command, not from variables that are meant for another server. */
-function withoutServeVariables(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_")));
-}
-
 async function runCommand(
   [file = "", ...args]: readonly string[],
-  { apiUrl, apiKey }: ReadyServer,
+  { apiUrl, apiKey }: { readonly apiUrl: string; readonly apiKey: string },
   data: string,
   onStart: (child: ChildProcess) => void,
 ): Promise<number> {
@@ -143,13 +106,6 @@ async function runCommand(
     process.stderr.write(`standin: cannot run ${file}: ${message}\n`);
     return code === "ENOENT" ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
   }
-}
-
-async function stop(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const ended = once(server, "exit");
-  server.kill("SIGTERM");
-  await ended;
 }
 
 const RELAYED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -12,7 +12,7 @@ export function failurePath(what: string, steps: readonly Step[]): Path | undefi
   const [, watch, number] = /^(always|never)\.(\d+)$/.exec(subject) ?? [];
   if (watch !== undefined) return [watch, Number(number) - 1];
   if (subject === "expect") return ["expect", index];
-  if (subject === "state" || subject === "length") return [subject];
+  if (subject === "state" || subject === "length" || subject === "failed") return [subject];
   if (!subject.startsWith("step ")) return undefined;
   const found = stepAt(subject.slice("step ".length).split(".").map(Number), steps, ["steps"]);
   if (found === undefined) return undefined;

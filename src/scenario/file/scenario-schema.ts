@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { documented, duration, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { expectation } from "./expectation.ts";
+import { failed } from "./failed-schema.ts";
 import { step } from "./step-schema.ts";
 import { scenarioTraffic } from "./traffic-schema.ts";
 import { world } from "./world-schema.ts";
@@ -85,6 +86,16 @@ export const scenario = strictObject({
         { delay: [60, 300, 900], seed: { from: 1, to: 3 } },
       ),
     ),
+  failed: failed.optional().meta(
+    documented("of a file that standin wrote because something failed: what, and the world at that instant", {
+      version: 1,
+      by: "run",
+      what: "step 2",
+      at: "2026-01-01T00:10:00.000Z",
+      message: "expected status 201, got 423 BRANCH_LOCKED",
+      world: "shop.failed.sqlite",
+    }),
+  ),
   $schema: z
     .string()
     .optional()

@@ -8,7 +8,7 @@ import { escapeReferences } from "../file/references.ts";
 import { type ControlRenderers, controlCallFor, firstKeysByAccount } from "./control-calls.ts";
 import { type FaultDelay, findFaultDelays } from "./fault-delays.ts";
 import { eventsWithoutRequest } from "./missing-requests.ts";
-import { createdIds, isReplayable, requestStep } from "./request-steps.ts";
+import { createdIds, isRateLimited, isReplayable, requestStep } from "./request-steps.ts";
 
 /**
  * The history of a world between two points, and the world at the first. All external input is in one of the
@@ -53,6 +53,12 @@ export function recordSteps(
   const captured = new Set<number>();
   const delays = findFaultDelays(events, requests);
   const delayOf = new Map(delays.map((delay) => [delay.request, delay]));
+  const limited = requests.filter(isRateLimited);
+  const [firstLimited] = limited;
+  if (firstLimited !== undefined)
+    omitted.push(
+      `${limited.length === 1 ? "1 request" : `${limited.length} requests`} that the rate limit rejected, the first at ${isoInstant(firstLimited.at)}: a run has no rate limit; set a fault that answers 429 instead`,
+    );
   const replayable = requests.filter((request) => isReplayable(request, hasFaults));
   const requestSteps = replayable.map((request): TimedStep => {
     // The fault delays it again, so it takes effect at the recorded time.

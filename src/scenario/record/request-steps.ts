@@ -6,14 +6,15 @@ import { METHODS } from "../file/request-step.ts";
 
 const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
 
-/** Omits requests without effect: reads, unknown paths, and rejected requests whose text is not available. */
-export function isReplayable(
-  { method, operationId, status, fault, path, body }: RequestLogEntry,
-  hasFaults: boolean,
-): boolean {
+/**
+ * Omits requests without effect: reads that succeeded, unknown paths, and rejected requests whose text is not available
+ * or that only the rate limit rejected.
+ */
+export function isReplayable(request: RequestLogEntry, hasFaults: boolean): boolean {
+  const { method, operationId, status, fault, path, body } = request;
   if (!METHODS.some((one) => one === method) || operationId === undefined) return false;
-  if (method === "GET") return hasFaults;
   const wasRefused = status !== undefined && status >= 400 && fault === undefined;
+  if (isRateLimited(request) || (method === "GET" && !wasRefused && !hasFaults)) return false;
   return !(
     wasRefused &&
     (isBodyOmitted(body) ||
@@ -23,8 +24,12 @@ export function isReplayable(
   );
 }
 
-/** The end of a path that was too long to store. A sent path has no such character. */
+/** A run has no rate limit, so the request would succeed in it. */
+export function isRateLimited({ status, fault }: RequestLogEntry): boolean {
+  return status === 429 && fault === undefined;
+}
 
+/** The end of a path that was too long to store. A sent path has no such character. */
 const CUT = "…";
 const REMOVED_SECRET = /\[removed\]/;
 

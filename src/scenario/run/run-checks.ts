@@ -6,6 +6,7 @@ import {
   formatMeasurement,
   meetsExpectation,
 } from "../file/expectation.ts";
+import type { Scenario } from "../file/scenario-schema.ts";
 import type { ExpectationResults } from "./expectation-results.ts";
 import type { RunObservation } from "./run-observation.ts";
 import type { ReportFailure } from "./run-results.ts";
@@ -59,6 +60,20 @@ export class RunChecks {
         at: isoInstant(this.#target.now()),
         expected: `state ${state}`,
         actual: `state ${actual}`,
+      },
+      undefined,
+    );
+  }
+
+  /** Reports the failed test that the file was written for: none of its steps has the assertion. */
+  failedTest(failed: Scenario["failed"]): void {
+    if (failed?.by !== "test") return;
+    this.#fail(
+      {
+        what: "failed",
+        at: isoInstant(this.#target.now()),
+        expected: `the test "${failed.what}" passes`,
+        actual: failed.message,
       },
       undefined,
     );

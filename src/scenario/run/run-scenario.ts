@@ -15,7 +15,7 @@ import { actionOf, StepExecutor } from "./step-executor.ts";
 import { arrivalStepOutcome } from "./step-mismatches.ts";
 import { StepTimes } from "./step-times.ts";
 import type { ScenarioTarget } from "./target.ts";
-import type { StepResult, Verdict } from "./verdict.ts";
+import type { RunFailure, StepResult, Verdict } from "./verdict.ts";
 import { Watches } from "./watches.ts";
 
 export type RunOptions = {
@@ -29,6 +29,8 @@ export type RunOptions = {
   readonly positionOf?: PositionOf;
   /** Stops at the first failure. */
   readonly bail?: boolean;
+  /** Called once, after the step or the part of an advance in which the run failed. */
+  readonly onFirstFailure?: ((failure: RunFailure) => Promise<void>) | undefined;
   readonly onStep?: (step: StepResult) => void;
   readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal | undefined;
@@ -68,6 +70,7 @@ class ScenarioRun {
   readonly #times: StepTimes;
   readonly #clock: RunClock;
   #current: RunSoFar["current"];
+  #hasReportedFailure = false;
 
   constructor(scenario: Scenario, target: ScenarioTarget, options: RunOptions) {
     this.#scenario = scenario;
@@ -93,8 +96,7 @@ class ScenarioRun {
       ...([scenario, target, options, this.#times, this.#observation, this.#watches] as const),
       () => {
         this.#checks.invariants();
-        this.#throwIfStopping();
-        return this.#reached("advance");
+        return this.#afterAdvance();
       },
     );
   }
@@ -118,6 +120,8 @@ class ScenarioRun {
       this.#checks.expectations(this.#scenario.expect, "expect");
       this.#checks.invariants();
       await this.#checks.state(this.#scenario.state);
+      this.#checks.failedTest(this.#scenario.failed);
+      await this.#reportFirstFailure();
       this.#options.watcher?.ended(this.#soFar());
     } catch (error) {
       if (!(error instanceof StoppedAtFailure)) throw error;
@@ -163,6 +167,7 @@ class ScenarioRun {
       this.#options.onStep?.(result);
       this.#watches.checkAll(previousEnd);
       this.#checks.invariants();
+      await this.#reportFirstFailure();
       this.#throwIfStopping();
       if (this.#results.steps.length % STEPS_PER_YIELD === 0) await this.#options.yieldToEventLoop?.();
       this.#options.signal?.throwIfAborted();
@@ -259,6 +264,19 @@ class ScenarioRun {
 
   #now(): SimTime {
     return this.#target.now();
+  }
+
+  async #afterAdvance(): Promise<void> {
+    await this.#reportFirstFailure();
+    this.#throwIfStopping();
+    await this.#reached("advance");
+  }
+
+  async #reportFirstFailure(): Promise<void> {
+    const [first] = this.#results.failures;
+    if (first === undefined || this.#hasReportedFailure) return;
+    this.#hasReportedFailure = true;
+    await this.#options.onFirstFailure?.(first);
   }
 
   #reached(point: "step" | "advance"): Promise<void> | undefined {

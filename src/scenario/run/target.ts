@@ -67,5 +67,7 @@ export interface ScenarioTarget {
   restart(): Promise<void>;
   /** A digest of the state; worlds with equal digests are equal. */
   digest(): Promise<string>;
+  /** Writes everything that has happened, also requests that changed nothing. Absent for a server. */
+  readonly flush?: () => Promise<void>;
   close(): Promise<void>;
 }

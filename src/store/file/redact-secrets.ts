@@ -20,12 +20,12 @@ import { checkpointAndClose } from "./sqlite-connection.ts";
 
 /**
  * Removes every secret from a copy of a world's file: passwords, key hashes, and the addresses that keys were
- * used from. Also removes the request log, and unless `keepsBranchData`, where the data of branches is. History and world stay otherwise unchanged; the keys in the copy
- * no longer authenticate.
+ * used from. Also removes the request log, unless `keepsRequests`, and where the data of branches is, unless
+ * `keepsBranchData`. History and world stay otherwise unchanged; the keys in the copy no longer authenticate.
  */
 export function redactSecrets(
   path: string,
-  options: OpenOptions & { readonly keepsBranchData?: boolean },
+  options: OpenOptions & { readonly keepsBranchData?: boolean; readonly keepsRequests?: boolean },
   replacementHash: ReplacementHash = redactedHash,
 ): void {
   const sqlite = connectToCurrent(path, options);
@@ -34,7 +34,7 @@ export function redactSecrets(
       const emptied = [
         secrets,
         apiKeyUses,
-        requests,
+        ...(options.keepsRequests === true ? [] : [requests]),
         ...(options.keepsBranchData === true ? [] : [branchData]),
       ];
       for (const table of emptied) sqlite.exec(textOf(query.delete(table)));

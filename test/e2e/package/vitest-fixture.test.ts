@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import type { StandinRequest } from "../../../src/package/standin-world.ts";
+import type { RunFailure } from "../../../src/scenario/run/verdict.ts";
+import { openFailedWorld } from "../../support/process/open-failed-world.ts";
 import { testDirectory } from "../../support/server/running-server.ts";
 
 const run = promisify(execFile);
@@ -57,12 +60,13 @@ test.concurrent("another world", async ({ sim }) => {
 test("A failing one, with / in it", async ({ sim }) => {
   await sim.faults.add("gone", { on: { operation: "listProjects" }, effect: { answer: { status: 503 } } });
   await sim.advance("10m");
+  expect((await sim.fetch("/api/v2/projects/no-such-project")).status).toBe(404);
   expect((await sim.fetch("/api/v2/projects")).status).toBe(200);
 });
 `;
 
 test.each(["module", "commonjs"] as const)(
-  "in a project of type %s, each test has a fork of its own, and a failed one leaves a scenario that runs",
+  "in a project of type %s, each test has a fork of its own, and a failed one leaves a file that opens its world and fails again",
   async (type) => {
     const { directory, statuses, stderr } = await runTests(type, SOURCE);
     expect(statuses).toEqual([
@@ -73,13 +77,38 @@ test.each(["module", "commonjs"] as const)(
       "A failing one, with / in it: failed",
     ]);
     const file = join("standin-failures", "a-failing-one-with-in-it.yaml");
-    expect(stderr).toContain(`npx standin run ${file}`);
-    expect(stderr).toMatch(/the last requests of "A failing one.*":\n {2}\S+ GET \/api\/v2\/projects 503 /);
+    expect(stderr).toContain(
+      `open it with: npx standin open ${file}; repeat it with: npx standin run ${file}\n`,
+    );
+    expect(stderr).toMatch(
+      /the last requests of "A failing one.*":\n.*\n {2}\S+ GET \/api\/v2\/projects 503 /,
+    );
     expect(stderr).not.toContain("POST /api/v2/projects");
     expect(readFileSync(join(directory, file), "utf8")).toContain("/projects");
-    expect(existsSync(join(directory, file.replace(".yaml", ".world.sqlite")))).toBe(true);
+    expect(readdirSync(join(directory, "standin-failures"))).toEqual([basename(file)]);
     const command = [join(ROOT, "dist/standin.js"), "run", file, "--json"];
-    const { stdout } = await run(process.execPath, command, { cwd: directory });
-    expect(JSON.parse(stdout)).toMatchObject({ passed: 1, failed: 0 });
+    const repeated = await run(process.execPath, command, { cwd: directory }).catch((error) => error);
+    const { verdict, failures } = JSON.parse(repeated.stdout).runs[0];
+    expect([
+      repeated.code,
+      verdict,
+      failures.map(({ expected, actual }: RunFailure) => [expected, actual]),
+    ]).toEqual([
+      1,
+      "failed",
+      [[`the test "A failing one, with / in it" passes`, expect.stringContaining("expected 503 to be 200")]],
+    ]);
+    const opened = await openFailedWorld(join(directory, file));
+    expect(await opened.sim("/clock")).toMatchObject({ now: "2026-01-01T00:10:00.000Z", mode: "manual" });
+    expect(
+      (await opened.sim("/requests")).requests.map(({ status, path }: StandinRequest) => [
+        status,
+        path.replace(/^\/w\/[^/]+/, ""),
+      ]),
+    ).toEqual([
+      [201, "/api/v2/projects"],
+      [404, "/api/v2/projects/no-such-project"],
+      [503, "/api/v2/projects"],
+    ]);
   },
 );

@@ -254,3 +254,28 @@ test("a key revoked by the control API is revoked by it again", () => {
   expect(recorded([revoked], [])).toEqual({ steps: ["01 /api_keys/2"], omitted: [] });
   expect(recorded([revoked], [plain(1, 3, 1)]).steps).toEqual(["01 1"]);
 });
+
+const readOf = (number: number, status: number) =>
+  plain(number, 0, number, {
+    ...{ method: "GET", path: `/api/v2/projects/${status}`, operationId: "getProject", status },
+  });
+const pathsOf = (requests: readonly RequestLogEntry[]) =>
+  (
+    recordSteps({ world: emptyWorld(), events: [], requests }, SHOWN, String).steps as {
+      request: { path: string; status: number };
+    }[]
+  ).map(({ request: { path, status } }) => [path, status]);
+
+test("a rejected read is a step, and one that succeeded is not", () => {
+  expect(pathsOf([readOf(1, 200), readOf(2, 404)])).toEqual([["/projects/404", 404]]);
+});
+
+test("requests that the rate limit rejected have no step, and the recording says so", () => {
+  const limited = plain(1, 0, 4, { status: 429 });
+  expect(recorded([], [limited, readOf(2, 429)])).toEqual({
+    steps: [],
+    omitted: [
+      "2 requests that the rate limit rejected, the first at 2026-01-01T00:00:04.000Z: a run has no rate limit; set a fault that answers 429 instead",
+    ],
+  });
+});

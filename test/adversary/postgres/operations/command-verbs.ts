@@ -4,7 +4,7 @@ export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
   worker: "runs the jobs of other commands",
   report: "reads the reports of runs",
   status: "calls the control API",
-  open: "calls the control API",
+  open: "calls the control API, or serves a file of a failure without data of branches",
   clock: "calls the control API",
   keys: "calls the control API",
   wait: "calls the control API",

@@ -1,0 +1,38 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { stringify } from "yaml";
+import type { Failed } from "../../scenario/file/failed-schema.ts";
+import { escapePlaceholders } from "../../scenario/file/matrix.ts";
+import { moveIntoPlace, temporaryPath } from "../../store/file/atomic-file.ts";
+import { embedOrKeep } from "./embedded-world.ts";
+import { wrapFileErrors } from "./world-database.ts";
+
+const LINE_WIDTH = 140;
+
+/** What failed, as a scenario file states it. `worldFile` is put into the file, or stays beside it if it is large. */
+export function failedEntry(
+  failure: Pick<Failed, "by" | "what" | "message">,
+  at: string,
+  dropped: readonly string[],
+  worldFile: string,
+): Failed {
+  const { by, what, message } = failure;
+  return {
+    version: 1,
+    ...{ by, what, at, message },
+    ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
+    world: embedOrKeep(worldFile),
+  };
+}
+
+/** Writes a scenario file whole or not at all. Nothing in it is a placeholder of a matrix. */
+export function writeScenarioFile(path: string, scenario: object): void {
+  const temporary = temporaryPath(path);
+  wrapFileErrors(path, () => {
+    try {
+      writeFileSync(temporary, stringify(escapePlaceholders(scenario), { lineWidth: LINE_WIDTH }));
+      moveIntoPlace(temporary, path);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  });
+}
