@@ -4,6 +4,7 @@ import { type Context, Hono } from "hono";
 import { createControl } from "../control-api/app.ts";
 import { guard } from "../control-api/http/guard.ts";
 import type { ControlOptions } from "../control-api/http/handler.ts";
+import { requireRight, type TeamToken } from "../control-api/http/team-token.ts";
 import type { AskAdvice, AskWhatIf } from "../control-api/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import {
@@ -47,6 +48,8 @@ export type AppOptions = {
   readonly controlToken: string | undefined;
   /** Whether writes that arrive together let reads go first. Default: false. */
   readonly readsFirst?: boolean;
+  /** Tokens of the control API for some worlds and rights (default: none). They require `controlToken`. */
+  readonly teamTokens?: readonly TeamToken[] | undefined;
   /** Whether requests may let it call other servers, such as one that a world moves to. Default: true. */
   readonly callsServers?: boolean;
   /** How Postgres clients reach this server; absent if it accepts none. */
@@ -133,7 +136,7 @@ function createSurfaces(
   worldOf: WorldResolver,
   shared: SharedByWorlds,
 ): Hono {
-  const { cell, hosts, controlToken, runSql, onBug } = options;
+  const { cell, hosts, controlToken, teamTokens = [], runSql, onBug } = options;
   const onError = (error: Error, context: Context) => {
     if (error instanceof ConnectionLost) return dropConnection(error, context);
     return respondWithError(context, errorResponseFrom(error, onBug));
@@ -150,9 +153,10 @@ function createSurfaces(
   app.route(`${base}/api/v2`, api);
   app.route(`${base}/`, transferRoute(worldOf, onBug));
   app.route(`${base}/`, sqlRoute(runSql, shared.sqlPlaces));
-  app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
+  app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken, teams: teamTokens }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;
+    requireRight(context, "change");
     const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2(?:\/|\?|$))/, "");
     return platform.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
   });
@@ -196,6 +200,7 @@ function controlOptions(
     askWhatIf: lazyWhatIf,
     askAdvice: lazyAdvice,
     controlToken: options.controlToken,
+    teamTokens: options.teamTokens ?? [],
     postgresFigures: options.postgresFigures,
     dataUsage: options.dataUsage,
     describeBranchData: options.describeBranchData,

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { proofOfToken } from "../worlds/secrets.ts";
+import { hashSecret, proofOfToken } from "../worlds/secrets.ts";
 
 const TIMEOUT_MS = 5_000;
 
 export type ProbedServer = {
   readonly pid: unknown;
-  /** Whether the server has proved that it has this token. */
+  /** Whether the server has proved that it has this token, or its hash. */
   hasToken(token: string): boolean;
 };
 
@@ -19,12 +19,18 @@ export async function probeServer(base: string): Promise<ProbedServer | undefine
   return (
     live && {
       pid: live.pid,
-      hasToken: (token) => live.proof === proofOfToken(token, challenge, Number(live.pid)),
+      hasToken: (token) =>
+        live.proof === proofOfToken(token, challenge, Number(live.pid)) ||
+        // Of the token of a team, the server has the hash only.
+        (Array.isArray(live.team_proofs) &&
+          live.team_proofs.includes(proofOfToken(hashSecret(token), challenge, Number(live.pid)))),
     }
   );
 }
 
-async function health(url: string): Promise<{ pid?: unknown; proof?: unknown } | undefined> {
+async function health(
+  url: string,
+): Promise<{ pid?: unknown; proof?: unknown; team_proofs?: unknown } | undefined> {
   try {
     const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
     const live: unknown = await response.json().catch(() => ({}));

@@ -431,6 +431,14 @@ export const LIMITS = {
     what: "Scenario file or seed file",
     beyond: "The file is rejected",
   },
+  teamTokens: {
+    surface: "files",
+    stage: "always",
+    value: 100,
+    unit: "tokens",
+    what: "Tokens of teams in a file of --team-tokens",
+    beyond: "The file is rejected",
+  },
   seedSql: {
     surface: "files",
     stage: "always",

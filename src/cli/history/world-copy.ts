@@ -10,7 +10,7 @@ import { openStore } from "../../store/file/open-world.ts";
 import { redactSecrets } from "../../store/file/redact-secrets.ts";
 import { wrapFileErrors } from "./world-database.ts";
 
-export type CopiedWorld = {
+type CopiedWorld = {
   /** The point that the copy ends at, and the world there. */
   readonly rewindTo: { readonly at: number; readonly world: World };
   /** The name of the world that is copied. */

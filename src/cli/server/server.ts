@@ -6,6 +6,7 @@ import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import type { PostgresPort } from "../../app/postgres-port.ts";
 import type { Tracing } from "../../app/tracing/tracing.ts";
 import { acceptWebSockets } from "../../app/web-sockets.ts";
+import type { TeamToken } from "../../control-api/http/team-token.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -44,6 +45,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   checkPostgresOptions(options);
   const seed = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
   const profile = options.profile === undefined ? undefined : await readWorldProfile(options.profile);
+  const teamTokens = await teamTokensOf(options);
   const log = createLog(options.logLevel);
   const traces = await openTracing(process.env, (message) => log.warn(message));
   const directory = openDataDirectory(options.data, {
@@ -83,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
     await seed?.fillDatabases(postgres?.port, log);
-    listening.setHandler(createServedApp(opened, options, log, postgres, traces?.tracing));
+    listening.setHandler(createServedApp(opened, { ...options, teamTokens }, log, postgres, traces?.tracing));
     if (postgres !== undefined) {
       const { port } = postgres;
       acceptWebSockets(listening.server, (stream, origin) => port.accept(stream, origin));
@@ -134,6 +136,17 @@ function checkExposure({ host, controlToken, cell }: ServeOptions): void {
   );
 }
 
+/** The parser of the file is loaded on demand. */
+async function teamTokensOf({ teamTokens, controlToken }: ServeOptions): Promise<readonly TeamToken[]> {
+  if (teamTokens === undefined) return [];
+  if (controlToken === undefined)
+    throw new CliError(
+      "--team-tokens: without a control token, every client has all rights; set one with --control-token or STANDIN_CONTROL_TOKEN",
+      true,
+    );
+  return (await import("./team-tokens.ts")).readTeamTokens(teamTokens, process.env);
+}
+
 type AppFetch = ReturnType<typeof createApp>["fetch"];
 type ListeningServer = { readonly server: Server; readonly setHandler: (fetch: AppFetch) => void };
 
@@ -161,7 +174,7 @@ async function listen(options: ServeOptions): Promise<ListeningServer> {
 
 function createServedApp(
   { worlds }: OpenedWorlds,
-  options: ServeOptions,
+  options: Omit<ServeOptions, "teamTokens"> & { readonly teamTokens: readonly TeamToken[] },
   log: Log,
   postgres: OpenPostgresPort | undefined,
   tracing: Tracing | undefined,
@@ -175,6 +188,7 @@ function createServedApp(
     console: options.console,
     hosts: [options.host],
     controlToken: options.controlToken,
+    teamTokens: options.teamTokens,
     postgres: postgres?.address,
     runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),

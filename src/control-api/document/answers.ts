@@ -34,6 +34,7 @@ export const CONTROL_ANSWERS = {
       cell: z.string().optional(),
       pid: z.int(),
       proof: z.string().optional(),
+      team_proofs: z.array(z.string()).optional(),
     }),
   ),
   "GET /health": answer("Whether the world responds", ready),

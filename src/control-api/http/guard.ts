@@ -1,21 +1,25 @@
 import type { MiddlewareHandler } from "hono";
 import { respondWithError } from "../../http/request.ts";
 import { hashSecret, sameHash } from "../../worlds/secrets.ts";
+import { requireWorld, setTeam, type TeamToken } from "./team-token.ts";
 
 export type GuardOptions = {
   /** Host names of this server, in addition to the loopback ones. */
   readonly hosts: readonly string[];
   /** Required when the server listens beyond loopback. */
   readonly token: string | undefined;
+  /** Tokens that are for some worlds and rights only; they require `token`. */
+  readonly teams: readonly TeamToken[];
 };
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
  * The control API is for programs on this machine. A web page open in this user's browser must not call it:
- * requests from another origin, and requests with a foreign Host header (DNS rebinding), are rejected.
+ * requests from another origin, and requests with a foreign Host header (DNS rebinding), are rejected. Throws
+ * `RequestError` for the token of a team that is for other worlds.
  */
-export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
+export function guard({ hosts, token, teams }: GuardOptions): MiddlewareHandler {
   const names = new Set([...LOOPBACK, ...hosts.map(toHostHeader)]);
   const tokenHash = token === undefined ? undefined : hashSecret(token);
   return async (context, next) => {
@@ -38,6 +42,12 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
     }
     if (tokenHash !== undefined && !isProbe(context.req.path)) {
       const provided = /^bearer +(\S+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
+      const team = provided === undefined ? undefined : teamWith(provided, teams);
+      if (team !== undefined) {
+        setTeam(context, team);
+        requireWorld(context, context.req.param("world") ?? "default");
+        return next();
+      }
       if (provided === undefined || !sameHash(hashSecret(provided), tokenHash)) {
         return respondWithError(context, {
           status: 401,
@@ -48,6 +58,11 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
     }
     return next();
   };
+}
+
+function teamWith(token: string, teams: readonly TeamToken[]): TeamToken | undefined {
+  const provided = hashSecret(token);
+  return teams.find(({ hash }) => sameHash(provided, hash));
 }
 
 /** Health probes of orchestrators have no token. Those of a named world would tell that it exists. */

@@ -17,6 +17,7 @@ import type { RecordScenario } from "./scenario-fields.ts";
 import type { DataUsage, PostgresFigures } from "./server-figures.ts";
 import type { RunStatement } from "./sql-fields.ts";
 import { strict } from "./strict-fields.ts";
+import type { TeamToken } from "./team-token.ts";
 import type { WatchedRun } from "./watched-run.ts";
 import type { AskAdvice, AskWhatIf } from "./whatif-fields.ts";
 
@@ -48,6 +49,7 @@ export type ControlOptions = {
   /** Reaches another server, to which a world moves; absent if worlds are not in files. */
   readonly destinationAt?: ((place: DestinationPlace) => Promise<MoveDestination>) | undefined;
   readonly controlToken: string | undefined;
+  readonly teamTokens: readonly TeamToken[];
   /** Absent if the server accepts no Postgres clients. */
   readonly postgresFigures?: (() => PostgresFigures) | undefined;
   /** Absent if the server accepts no Postgres clients. */
@@ -91,12 +93,17 @@ const NO_PARAMETERS = strict({});
  * API.
  */
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
-  { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
+  {
+    worldOf,
+    onBug,
+    authorize,
+  }: Pick<ControlOptions, "worldOf" | "onBug"> & { readonly authorize: (context: Context) => void },
   options: RequestSchemas<Q, B>,
   respond: (request: ParsedRequest<Q, B>, context: Context) => unknown,
 ): DocumentedHandler {
   const handle = async (context: Context) => {
     try {
+      authorize(context);
       const world = worldOf(context);
       const query = parseInput(
         options.query ?? NO_PARAMETERS,

@@ -8,6 +8,7 @@ import {
   type ParsedRequest,
   type RequestSchemas,
 } from "./handler.ts";
+import { requireRightFor } from "./team-token.ts";
 
 /** A route of the control API: its method and path, its request, and its answer. */
 export type ControlApiRoute = {
@@ -37,7 +38,8 @@ export function route<Q extends z.ZodType = z.ZodUnknown, B extends z.ZodType = 
   const handlerFor = (server: ControlOptions) => {
     const { onBug, defaultWorld } = server;
     const worldOf = options.isForDefaultWorld === true ? defaultWorld : server.worldOf;
-    return handler({ worldOf, onBug }, options, (request, context) =>
+    const authorize = (context: Context) => requireRightFor(context, methodAndPath);
+    return handler({ worldOf, onBug, authorize }, options, (request, context) =>
       respond({ ...request, server }, context),
     );
   };

@@ -16,7 +16,7 @@ export function healthRoutes(): readonly ControlApiRoute[] {
 const getLiveness = route(
   "GET /health/live",
   { query: strict({ challenge: challenge.optional() }) },
-  ({ query, server: { version, cell, controlToken } }) =>
+  ({ query, server: { version, cell, controlToken, teamTokens } }) =>
     omitUndefined({
       status: "live",
       version,
@@ -26,6 +26,10 @@ const getLiveness = route(
         query.challenge === undefined || controlToken === undefined
           ? undefined
           : proofOfToken(controlToken, query.challenge, process.pid),
+      team_proofs:
+        query.challenge === undefined || teamTokens.length === 0
+          ? undefined
+          : teamTokens.map(({ hash }) => proofOfToken(hash, query.challenge ?? "", process.pid)),
     }),
 );
 

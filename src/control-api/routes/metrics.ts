@@ -1,5 +1,6 @@
 import { EventLoopMeter } from "../http/event-loop-delay.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
+import { teamOf } from "../http/team-token.ts";
 import { renderMetrics } from "../metrics/render-metrics.ts";
 import { figuresOf, figuresOrNone } from "../metrics/world-metrics.ts";
 
@@ -15,7 +16,7 @@ const getMetrics = (loopMeter: EventLoopMeter) =>
   route("GET /metrics", {}, ({ world, server }, context) => {
     const own = figuresOf(world);
     const others =
-      context.req.param("world") === undefined
+      context.req.param("world") === undefined && teamOf(context) === undefined
         ? server.worlds.openWorlds().filter(({ name }) => name !== world.name)
         : [];
     const shown = others.slice(0, MAX_WORLDS_IN_METRICS - 1);

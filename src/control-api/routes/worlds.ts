@@ -7,6 +7,7 @@ import { clockSetting, point, worldName } from "../http/control-fields.ts";
 import { runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
+import { isWorldOf, requireWorld, teamOf } from "../http/team-token.ts";
 
 const settings = {
   from: worldName.optional(),
@@ -23,26 +24,32 @@ export function worldRoutes(): readonly ControlApiRoute[] {
 }
 
 const listWorlds = route("GET /worlds", {}, ({ server }, context) => ({
-  worlds: server.worlds.list().map((world) => renderWorld(world, context, server.cell)),
+  worlds: server.worlds
+    .list()
+    .filter(({ name }) => isVisible(context, name))
+    .map((world) => renderWorld(world, context, server.cell)),
 }));
 
 const forkWorld = route(
   "POST /worlds",
   { body: fork, status: 201 },
   async ({ world, server, body: { from = world.name, ...input } }, context) => {
+    for (const name of [from, input.name]) requireWorld(context, name);
     const forked = unwrap(await server.worlds.fork({ ...input, from }));
     return { world: { ...renderWorld(forked, context, server.cell), from } };
   },
 );
 
 const getWorld = route("GET /worlds/:name", {}, ({ params, server: { worlds, cell } }, context) => {
+  requireWorld(context, params["name"] ?? "");
   const { name } = unwrap(worlds.world(params["name"] ?? ""));
   const info = worlds.list().find((world) => world.name === name);
   return { world: info && renderWorld(info, context, cell) };
 });
 
-const deleteWorld = route("DELETE /worlds/:name", {}, async ({ params, server }) => {
+const deleteWorld = route("DELETE /worlds/:name", {}, async ({ params, server }, context) => {
   const name = params["name"] ?? "";
+  requireWorld(context, name);
   unwrap(await server.worlds.remove(name));
   return { name, deleted: true };
 });
@@ -57,6 +64,7 @@ const createWorld = route(
   async ({ world, params, server, body: { from = world.name, if_exists, ...input } }, context) => {
     const { worlds, cell } = server;
     const name = parseInput(worldName, params["world"] ?? world.name, "world");
+    for (const each of [from, name]) requireWorld(context, each);
     const existing = worlds.list().find((info) => info.name === name);
     if (existing !== undefined && if_exists === "keep")
       return { world: renderWorld(existing, context, cell), created: false };
@@ -71,6 +79,11 @@ const resetWorld = route("POST /reset", { body: z.strictObject({}).optional() },
     return { now: formatInstant(transaction.now), seq: transaction.world.seq };
   }),
 );
+
+function isVisible(context: Context, world: string): boolean {
+  const team = teamOf(context);
+  return team === undefined || isWorldOf(team, world);
+}
 
 function renderWorld(
   { name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo,

@@ -27,6 +27,11 @@ export const ACCESS_OPTIONS = [
     parse: secretParser("--control-token or STANDIN_CONTROL_TOKEN"),
   },
   {
+    flags: "--team-tokens <file>",
+    description:
+      "YAML file of further tokens for calls to /_sim, each for some worlds and rights; requires --control-token",
+  },
+  {
     flags: "--cell <name>",
     description:
       "name of this server among several behind a router, whose headers X-Forwarded-Host and X-Forwarded-Proto it trusts; requires --control-token",
