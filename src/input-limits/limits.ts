@@ -435,7 +435,7 @@ export const LIMITS = {
     surface: "files",
     stage: "always",
     value: 100,
-    unit: "tokens",
+    unit: "entries",
     what: "Tokens of teams in a file of --team-tokens",
     beyond: "The file is rejected",
   },
