@@ -26,6 +26,32 @@ test("an empty world says how to begin, and a project is created from there", as
   await page.getByRole("button", { name: "shop / main", exact: true }).waitFor();
 });
 
+test.each([
+  ["Shop", ["preview/checkout"], 1],
+  ["Fleet", ["customer-1", "customer-8"], 8],
+  ["Agent platform", ["task-1", "task-6"], 1],
+])("an empty world opens the prepared world %s by the keyboard alone", async (name, shown, projects) => {
+  const { page, server } = await openConsole();
+  const button = page.getByRole("button", { name, exact: true });
+  await button.waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
+  const before = (await server.sim("GET", "/clock")).body;
+  await button.focus();
+  await page.keyboard.press("Enter");
+  for (const text of shown)
+    await page.getByRole("navigation", { name: "Projects" }).getByText(text, { exact: true }).waitFor();
+  await page.getByText("This world has no projects.").waitFor({ state: "detached" });
+  const { body: state } = await server.sim("GET", "/state");
+  expect(state.projects).toHaveLength(projects);
+  await expect
+    .poll(async () => Date.parse((await server.sim("GET", "/clock")).body.now) - Date.parse(before.now))
+    .toBeGreaterThan(86_400_000);
+  expect((await server.sim("GET", "/clock")).body.mode).toBe(before.mode);
+  const { body: history } = await server.sim("GET", "/events?limit=10000");
+  const visits = history.events.filter(({ type }: AnsweredEvent) => type === "ActivityRecorded");
+  expect(visits.length).toBeGreaterThan(20);
+});
+
 test("the clock is advanced by buttons, to the next event, by a text, and played", async () => {
   const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
   const face = page.locator("time.face");

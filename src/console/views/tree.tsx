@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { createProject } from "../state/actions.ts";
+import { isPreparing, openPrepared, PREPARED_WORLDS } from "../state/prepared-worlds.ts";
 import { type TreeRow, treeRows } from "../state/tree-rows.ts";
 import { canChange, projects, selection, world } from "../state/world.ts";
 import { dotOf } from "../timeline/lane-names.tsx";
@@ -28,6 +29,21 @@ export function Tree() {
           <button type="button" class="primary" onClick={createProject} disabled={!canChange.value}>
             Create project
           </button>
+          <p>Or open a prepared world, in which a day has passed:</p>
+          <ul class="prepared">
+            {PREPARED_WORLDS.map((prepared) => (
+              <li key={prepared.name}>
+                <button
+                  type="button"
+                  onClick={() => openPrepared(prepared)}
+                  disabled={!canChange.value || isPreparing.value}
+                >
+                  {prepared.name}
+                </button>
+                <span>{prepared.about}</span>
+              </li>
+            ))}
+          </ul>
           <p>
             Or point a client at <code>{location.origin}/api/v2</code>.
           </p>
