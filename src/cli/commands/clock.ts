@@ -114,7 +114,7 @@ function checkSubcommand(clock: Command, subcommand: string, by: string): void {
   const suggestion = closestMatch(subcommand, subcommands);
   if (!subcommand.startsWith("-") && ![...subcommands, ""].includes(subcommand))
     clock.error(
-      `unknown command '${subcommand}'${suggestion === undefined ? "" : `\n(Did you mean ${suggestion}?)`}`,
+      `unknown command '${subcommand}'${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`,
     );
   if (/^-\d/.test(by))
     throw new CliError(`the clock cannot go backwards: expected a duration such as 5m, got "${by}"`, true);

@@ -10,6 +10,9 @@ export function openDataDirectory(path: string, options: DataDirectoryOptions = 
     return new DataDirectory(resolve(path), MIGRATIONS_FOLDER, options);
   } catch (error) {
     if (error instanceof DirectoryInUse) throw new CliError(error.message);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTDIR" || code === "EEXIST")
+      throw new CliError(`--data: expected a directory, but ${path} is a file or is below one`, true);
     throw new CliError(
       `--data ${path}: cannot open the data directory: ${error instanceof Error ? error.message : error}`,
     );

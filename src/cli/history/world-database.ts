@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { openForReading, type ReadOnlyDatabase } from "../../store/file/open-read-only.ts";
@@ -8,13 +8,15 @@ import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
 import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { DEFAULT_DATA } from "../terminal/options.ts";
+
+const ADVICE = "; create it with: standin serve, or name another directory with --data";
 
 /** The SQLite file of a world, given its data directory and name, or the file itself. */
 export function worldDatabasePath(path: string, world: string): string {
-  const resolved = resolve(path);
-  if (!existsSync(resolved)) throw new CliError(`${path} does not exist`);
-  if (!statSync(resolved).isDirectory()) return resolved;
-  const file = join(resolved, "worlds", `${world}.sqlite`);
+  if (!existsSync(path)) throw new CliError(`${path} does not exist${path === DEFAULT_DATA ? ADVICE : ""}`);
+  if (!statSync(path).isDirectory()) return path;
+  const file = join(path, "worlds", `${world}.sqlite`);
   if (!existsSync(file)) throw new CliError(`${path} has no world "${world}"`);
   return file;
 }

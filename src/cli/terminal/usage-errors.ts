@@ -44,7 +44,10 @@ const FORMS: readonly (readonly [RegExp, (...groups: string[]) => string])[] = [
 
 /** An error of commander, such as `error: option '--port <n>' argument 'x' is invalid. …`, as all others are printed. */
 export function usageMessage(text: string): string {
-  const message = text.replace(/^error: /, "").trimEnd();
+  const message = text
+    .replace(/^error: /, "")
+    .trimEnd()
+    .replace(/\n\(Did you mean (.*)\?\)$/, "; did you mean $1?");
   for (const [pattern, describe] of FORMS) {
     const match = pattern.exec(message);
     if (match !== null) return describe(...match.slice(1));
