@@ -79,7 +79,11 @@ test("a recording of real clients' work runs to the same state, without Postgres
   // Statements are not stored, which is said, and the exit status shows it.
   expect(recorded.code).toBe(1);
   expect(JSON.parse(recorded.stdout)).toMatchObject({
-    omitted: [expect.stringMatching(`^SQL of Postgres clients on ${branch.endpointId} from .* statements are not stored`)],
+    omitted: [
+      expect.stringMatching(
+        `^SQL of Postgres clients on ${branch.endpointId} from .* statements are not stored`,
+      ),
+    ],
     state: expect.any(String),
   });
   expect(await runStandin(["run", out])).toMatchObject({ code: 0 });
