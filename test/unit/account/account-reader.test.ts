@@ -53,3 +53,25 @@ test("a compute without operations of these kinds has its others", () => {
   const { action, status } = columnsOf([[0, "create_branch", "skipped", 1]]);
   expect([action[0], status[0]]).toEqual([2, 2]);
 });
+
+test("a compute that only operations name has their branch", () => {
+  const database = openAccountFile(join(testDirectory(), "a.standin-account"), "create");
+  try {
+    const operation = { status: "finished", failures_count: 0, total_duration_ms: 5, created_at: T0 };
+    new AccountWriter(database, false).addOperations("shop", [
+      { ...operation, id: "op-a", endpoint_id: "ep-a", branch_id: "br-dev", action: "start_compute" },
+      { ...operation, id: "op-b", endpoint_id: "ep-b", action: "start_compute" },
+    ]);
+    const read = [...readEndpoints(database, ACTIONS, STATUSES)].map(({ id, branch, type }) => [
+      id,
+      branch,
+      type,
+    ]);
+    expect(read).toEqual([
+      ["ep-a", "br-dev", "unknown"],
+      ["ep-b", "", "unknown"],
+    ]);
+  } finally {
+    database.close();
+  }
+});
