@@ -56,7 +56,7 @@ function limitLines(limits: ReportLimits, width: number, style: TextStyler): str
 }
 
 /** Wraps at spaces; the width is at least 40. */
-function wrapped(text: string, width: number): string[] {
+export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {

@@ -177,6 +177,18 @@ test("waits of a health check are left out on request, and that is suggested bef
   }
 });
 
+test.each([[[]], [["--slo", "p99 wait < 1ms", "--budget", "1"]]])(
+  "the answer before the tables has at most ten lines with %j",
+  async (options) => {
+    const trace = await createShopTrace("office.standin-trace", 6, ["office-hours"]);
+    const { stdout } = await runStandin(["advise", trace, ...options]);
+    const lines = stdout.split("\n\n")[0]?.split("\n") ?? [];
+    expect(lines.length, stdout).toBeLessThanOrEqual(10);
+    expect(stdout).toMatch(/^Not known: /m);
+    expect(stdout).toMatch(/^Left out: .*Plan free: no, /m);
+  },
+);
+
 test("the free plan is proposed if its limits allow it, and otherwise named with the reason", async () => {
   const trace = await createShopTrace("small.standin-trace", 2, ["office-hours"]);
   const reasonOf = async (...options: string[]) => (await advise(trace, ...options)).advice.no_free_plan;

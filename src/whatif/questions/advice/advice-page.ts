@@ -2,6 +2,7 @@ import { ignoredWaitsText, profileAndPriceText, sizeText } from "../../input/que
 import type { Chart, ReportLimits, ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable } from "../../page/page-table.ts";
 import { periodText, requestsText, truncatedTitle } from "../../page/page-text.ts";
+import { wrapped } from "../../page/terminal-style.ts";
 import {
   amount,
   amountWithMargin,
@@ -59,7 +60,6 @@ export type AdviceText = {
 
 export function adviceText(advice: Advice): AdviceText {
   const { decision, proposals, would_change, not_known, too_little, traffic_change, bill, current } = advice;
-  const { no_free_plan } = advice;
   const others = proposals.filter((one) => one !== decision).slice(0, OTHERS);
   const p99 = current.wait_p99_ms === null ? "" : `, p99 wait ${millisText(current.wait_p99_ms)}`;
   return {
@@ -70,27 +70,49 @@ export function adviceText(advice: Advice): AdviceText {
         : `Warning: ${trafficText("traffic", traffic_change)}; figures for a month assume it stays as it was on average, and no delay is recommended.`,
     next: others.map((one) => `${proposalText(one)}${clearText(one, advice)}.`),
     requirements: requirementLines(advice),
-    free_plan: no_free_plan === null ? null : `Plan free: no, ${no_free_plan}.`,
+    free_plan: freePlanText(advice),
     would_change,
     not_known,
     now: `${money(bill.dollars_per_month)} a month, ${amount(current.cold_starts_per_day)} cold starts a day${p99}.${too_little.length > 0 ? "" : " ± is half a 95 % interval for other days."}`,
   };
 }
 
-/** At most ten lines: the decision, what comes next, what would change it, and what is not known. */
+/** Of the text before the tables, on a terminal of this width. */
+const MAX_LINES = 10;
+const WIDTH = 100;
+
+/**
+ * The decision, what comes next, what would change it, and what is not known. If these are too many lines, it leaves out
+ * what the tables repeat, the least important first.
+ */
 function adviceLines(advice: Advice): string[] {
-  const { decision, warning, next, requirements, free_plan, would_change, not_known, now } =
-    adviceText(advice);
-  return [
+  const { decision, warning, next, requirements, would_change, not_known, now } = adviceText(advice);
+  const [second, further] = next;
+  const ofTables = {
+    next: second === undefined ? [] : [`Next: ${second}`],
+    further: further === undefined ? [] : [`Then: ${further}`],
+    now: [`Now: ${now}`],
+  };
+  const lines = () => [
     decision,
     ...(warning === null ? [] : [warning]),
-    ...next.map((text, index) => `${index === 0 ? "Next" : "Then"}: ${text}`),
+    ...ofTables.next,
+    ...ofTables.further,
     ...requirements,
-    ...(free_plan === null ? [] : [free_plan]),
     ...(would_change.length === 0 ? [] : [`Would change the choice of a delay: ${would_change.join("; ")}.`]),
     `Not known: ${not_known.join("; ")}.`,
-    `Now: ${now}`,
+    ...ofTables.now,
   ];
+  for (const part of ["further", "next", "now"] as const) {
+    if (lines().flatMap((line) => wrapped(line, WIDTH)).length <= MAX_LINES) break;
+    ofTables[part] = [];
+  }
+  return lines();
+}
+
+/** Why the free plan is not proposed, for the limits; null if it is. */
+export function freePlanText({ no_free_plan }: Pick<Advice, "no_free_plan">): string | null {
+  return no_free_plan === null ? null : `Plan free: no, ${no_free_plan}.`;
 }
 
 function decisionLine({ decision, too_little, traffic_change, current, proposals }: Advice): string {

@@ -15,6 +15,7 @@ import { type AttributionReport, attributionReport } from "../attribution/attrib
 import { CurveAnswer } from "../curve/curve-answer.ts";
 import type { Advice } from "./advice.ts";
 import { adviceOfAnswers, type WaitsForSlo } from "./advice-of-answers.ts";
+import { freePlanText } from "./advice-page.ts";
 import { SloWaits } from "./slo-waits.ts";
 
 /** What an advice is about, besides the question and the traffic. */
@@ -65,7 +66,9 @@ export function adviceOf(
   };
   const settings = { plan, priceList, usage, requirements, defaultDelayS };
   const advice = adviceOfAnswers(question, settings, { curve, answer, attribution, computes, waits });
-  return { advice, limits: answer.limits };
+  const noFreePlan = freePlanText(advice);
+  const left_out = [...(noFreePlan === null ? [] : [noFreePlan]), ...answer.limits.left_out];
+  return { advice, limits: { ...answer.limits, left_out } };
 }
 
 /** Yields the number of computes done, of one replay after the other. */
