@@ -15,7 +15,7 @@ const textOf = (page: string) =>
   readFileSync(join(ROOT, page), "utf8").replaceAll(/^ *```[\s\S]*?^ *```$/gm, "");
 
 test.each(PAGES)("%s has no chapter twice", (page) => {
-  const chapters = textOf(page).match(/^## .*$/gm) ?? [];
+  const chapters: readonly string[] = textOf(page).match(/^## .*$/gm) ?? [];
   expect(chapters.filter((chapter, index) => chapters.indexOf(chapter) !== index)).toEqual([]);
 });
 
