@@ -222,6 +222,10 @@ describe.skipIf(!canUpgrade && !isRequired)("standin engines upgrade", () => {
       create index on watched (spy(id)); insert into watched values (1);
       create materialized view seen as select spy(id) from watched;
       create domain spied as int check (spy(value)); create table domains (id spied); insert into domains values (1)`);
+    // No client can connect any more.
+    await client.query("create database closed");
+    await client.query("alter database closed set local_preload_libraries = 'missing'");
+    await client.query("alter database closed set statement_timeout = '1ms'");
     await client.end();
     await server.kill("SIGTERM");
     const upgraded = await runStandin(["engines", "upgrade", String(to), "--data", server.data]);

@@ -6,11 +6,12 @@ import { EngineError, PLATFORM_GROUP, type RunningEngine } from "../engine.ts";
 import type { OsUser } from "../os-user.ts";
 import { identifier } from "../sql-text.ts";
 import {
+  applySettings,
   copyDatabaseRights,
-  copySettings,
   createSameDatabase,
   type DescribedDatabase,
   describeDatabases,
+  takeSettings,
 } from "./copy-databases.ts";
 import { copyRoles } from "./copy-roles.ts";
 import { dumpAndRestore } from "./dump-and-restore.ts";
@@ -49,6 +50,7 @@ export async function carryCluster(request: CarryRequest): Promise<Carried> {
   const databases = described.map(({ name }) => name);
   return withOpenDatabases(source, async () => {
     await ensureRights(target);
+    const settings = await takeSettings(source, described);
     onStep("copying roles");
     const roles = await copyRoles(source, target);
     const restorer = `standin_restore_${randomBytes(4).toString("hex")}`;
@@ -67,7 +69,7 @@ export async function carryCluster(request: CarryRequest): Promise<Carried> {
     await dropRestorer(request, described, restorer);
     if (differences.length > 0)
       throw new EngineError(`the copy differs: ${differences.slice(0, SHOWN_DIFFERENCES).join("; ")}`);
-    const unknown = await copySettings(source, target);
+    const unknown = await applySettings(target, settings);
     for (const database of described) await copyDatabaseRights(source, target, database);
     await writeAppliedContent(target, await readAppliedContent(source));
     return {

@@ -88,12 +88,25 @@ function grantRight(database: string, right: Row): string {
 }
 
 /**
- * Copies what clients have set for roles and databases. Returns those settings that the new version does not know, for
- * the operator.
+ * Reads what clients have set for roles and databases, and resets it for the databases of the source: with some settings,
+ * such as a library that is missing or a short timeout, no session of a role can read.
  */
-export async function copySettings(source: RunningEngine, target: RunningEngine): Promise<readonly string[]> {
+export async function takeSettings(
+  source: RunningEngine,
+  databases: readonly DescribedDatabase[],
+): Promise<readonly Row[]> {
+  const settings = await source.query(SETTINGS);
+  for (const { name } of databases) await source.query(`ALTER DATABASE ${identifier(name)} RESET ALL`);
+  return settings;
+}
+
+/** Returns those settings that the new version does not know, for the operator. */
+export async function applySettings(
+  target: RunningEngine,
+  settings: readonly Row[],
+): Promise<readonly string[]> {
   const unknown: string[] = [];
-  for (const { database, role, name, value } of await source.query(SETTINGS)) {
+  for (const { database, role, name, value } of settings) {
     const inDatabase = typeof database === "string" ? `DATABASE ${identifier(database)}` : undefined;
     const subject =
       typeof role === "string"

@@ -2,7 +2,7 @@ import { PLATFORM_GROUP, type Row, type RunningEngine, SUPERUSER } from "../engi
 import { identifier, literal } from "../sql-text.ts";
 
 /** Postgres 16 remembers who has granted a role, and only that role can revoke it. */
-export const GRANTORS_SINCE = 16;
+const GRANTORS_SINCE = 16;
 
 /** Roles that no client has created. */
 const IS_OWN = (name: string) =>
