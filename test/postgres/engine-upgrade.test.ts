@@ -182,6 +182,14 @@ describe.skipIf(!canUpgrade && !isRequired)("standin engines upgrade", () => {
     const child = body.branch.id;
     await server.kill("SIGTERM");
     const upgrade = ["engines", "upgrade", String(to), "--data", server.data, "--json"];
+    expect(await runStandin([...upgrade, "--branch", "br-none"])).toMatchObject({
+      code: 1,
+      stderr: "standin: --branch br-none: the world has no such branch\n",
+    });
+    expect(await runStandin(["engines", "upgrade", "99", "--data", server.data])).toMatchObject({
+      code: 1,
+      stderr: 'standin: Postgres 99 is not installed; run "standin engines install 99"\n',
+    });
     const first = await runStandin([...upgrade, "--branch", branch.branchId]);
     expect(JSON.parse(first.stdout).branches).toMatchObject([
       { branch_id: branch.branchId, result: "upgraded" },
