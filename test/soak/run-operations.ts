@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { serve, temporaryDirectory } from "../support/process/process.ts";
 import { RandomLife } from "../support/random-operations/random-life.ts";
 import { serverClient } from "../support/server/running-server.ts";
-import { sizeOf } from "./file-sizes.ts";
+import { sizeOf, usedBytes } from "./file-sizes.ts";
 
 const MINUTE_MS = 60_000;
 const MIB = 1024 ** 2;
@@ -14,6 +14,8 @@ const SAMPLE_MS = 30_000;
 const WARM_UP_SHARE = 0.4;
 /** Deleted projects can be recovered for 7 days of the world's clock, which are longer than the run. */
 const ALLOWED_BYTES = 24 * MIB;
+/** When these projects are gone: accounts, keys, and the log of requests. */
+const ALLOWED_LEFT_BYTES = 4 * MIB;
 /** Short limits, so that the history is deleted again while operations run. */
 const SERVE = [
   ...["--clock", "60x", "--pg-port", "none", "--branches-limit", "40", "--log-level", "warn"],
@@ -67,6 +69,11 @@ try {
   isRunning = false;
   sample();
   const { body } = await server.sim("GET", "/invariants");
+  // Until then, deleted projects can be recovered.
+  await server.sim("PUT", "/clock", { mode: "manual" });
+  await server.sim("POST", "/clock/advance", { by: "8d" });
+  await server.sim("POST", "/compact", { keep: "1h" });
+  const leftBytes = usedBytes(directory.path);
   const faults = [
     ...failures.map((failure) => `a lane ended: ${failure}`),
     ...findings.flatMap(({ serverErrors }) => serverErrors.map((error) => `server error: ${error}`)),
@@ -80,17 +87,19 @@ try {
   const warm = sizes[Math.floor(sizes.length * WARM_UP_SHARE)] ?? 0;
   const grown = (sizes.at(-1) ?? 0) - warm;
   const requests = findings.reduce((sum, finding) => sum + finding.requests, 0);
+  const isForgotten = leftBytes <= ALLOWED_LEFT_BYTES;
   const isFlat = grown <= ALLOWED_BYTES;
   process.stdout.write(
     [
       ...faults,
       JSON.stringify(counts),
       `${isFlat ? "" : "GROWS "}files: ${(grown / MIB).toFixed(1)} MiB more since the warm-up (at most ${ALLOWED_BYTES / MIB} MiB)`,
+      `${isForgotten ? "" : "GROWS "}the world 8 days later: ${(leftBytes / MIB).toFixed(1)} MiB (at most ${ALLOWED_LEFT_BYTES / MIB} MiB)`,
       `${life.done} operations, ${requests} requests, ${faults.length} faults, seed ${seed}`,
       "",
     ].join("\n"),
   );
-  process.exitCode = faults.length > 0 || !isFlat ? 1 : 0;
+  process.exitCode = faults.length > 0 || !isFlat || !isForgotten ? 1 : 0;
 } finally {
   await served.kill("SIGKILL");
   directory.remove();

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { AnyBody, ApiResponse } from "../answers/api-response.ts";
 import { operationFinder } from "../document/public-client.ts";
 import { loadPublicDocument } from "../document/public-document.ts";
@@ -63,6 +63,9 @@ export class CheckedApi {
 
   /** Any response, without a retry. */
   async answer(method: string, path: string, body?: unknown): Promise<ApiResponse> {
+    // A server closes connections that were idle for 5 s. On a busy machine this process may learn of it late: first
+    // it reads what has arrived, so that it does not send the request on a closed connection.
+    await setImmediate();
     const response = await this.#client.api(method, path, body);
     this.#check(method, path, response.status, response.body);
     this.now = Date.parse(response.headers.get("date") ?? "");

@@ -60,7 +60,7 @@ export class RandomLife {
     ]);
     return {
       counts: this.#counts,
-      failures: ends.flatMap((end) => (end.status === "rejected" ? [String(end.reason)] : [])),
+      failures: ends.flatMap((end) => (end.status === "rejected" ? [withCauses(end.reason)] : [])),
       findings: [suite, ...others].map(({ findings }) => findings),
     };
   }
@@ -93,4 +93,10 @@ export class RandomLife {
     const { body } = await sim("POST", "/accounts", { name, plan: "paid" });
     return new CheckedApi(serverClient(ready, String(body.api_key.key)));
   }
+}
+
+/** With all causes: only the last one says why a connection failed. */
+function withCauses(reason: unknown): string {
+  const cause = reason instanceof Error ? reason.cause : undefined;
+  return cause === undefined ? String(reason) : `${reason}: ${withCauses(cause)}`;
 }
