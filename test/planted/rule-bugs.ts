@@ -393,8 +393,8 @@ const BUGS: readonly RuleBug[] = [
   {
     id: "pending-state-in-lists",
     file: "src/platform-api/render/render-endpoint.ts",
-    search: "const rendered = JSON.stringify(renderEndpoint(world, compute, now));",
-    replacement: "const rendered = JSON.stringify(renderChangedEndpoint(world, compute, now));",
+    search: "    renderListedEndpoint(world, compute, now),\n  );",
+    replacement: "    renderChangedEndpoint(world, compute, now),\n  );",
     breaks: "Lists of computes have a pending_state",
     test: ANSWERS,
     titles: "every answer about computes has the fields of the reference",

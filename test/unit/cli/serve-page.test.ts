@@ -6,9 +6,9 @@ const SERVE_PAGE = readFileSync("docs/reference/serve.md", "utf8");
 const POSTGRES_PAGE = readFileSync("docs/reference/postgres.md", "utf8");
 const OPTIONS = serveCommand().options;
 
-/** The cells of each row of an option, by its flags: `--port <n>`. */
+/** The cells of each row of an option with a variable, by its flags: `--port <n>`. Those of other commands have none. */
 const ROWS = new Map(
-  [...`${SERVE_PAGE}\n${POSTGRES_PAGE}`.matchAll(/^\| `(--[^`]+)` \| (.*) \|$/gm)].map(
+  [...`${SERVE_PAGE}\n${POSTGRES_PAGE}`.matchAll(/^\| `(--[^`]+)` \| (`STANDIN_.*) \|$/gm)].map(
     ([, flags = "", cells = ""]) => [flags, cells.split(" | ")],
   ),
 );
