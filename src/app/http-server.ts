@@ -17,11 +17,42 @@ export function createHttpServer(fetch: Hono["fetch"]): Server {
       maxHeaderSize: MAX.httpHeaders,
       headersTimeout: MAX.httpHeadersMs,
       requestTimeout: MAX.httpRequestMs,
+      keepAliveTimeout: MAX.httpIdleMs,
       ServerResponse: OneSpellingResponse,
     },
   }) as Server;
   server.maxConnections = MAX.httpConnections;
+  shortenIdleTimeWhenBusy(server);
   return server;
+}
+
+/**
+ * Accepts no more requests. Idle connections close at once, the others after their response, at the latest when
+ * `graceMs` are over.
+ */
+export async function closeHttpServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise((done) => server.close(done));
+  server.closeIdleConnections();
+  // Node 24 adds the second, which older releases do not have.
+  Object.assign(server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
+  const force = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(force);
+}
+
+/** Idle connections must not keep others out. Node reads the time at the end of each response. */
+function shortenIdleTimeWhenBusy(server: Server): void {
+  let open = 0;
+  const adjust = (difference: number) => {
+    open += difference;
+    if (!server.listening) return;
+    const isBusy = open > server.maxConnections / 2;
+    server.keepAliveTimeout = isBusy ? MAX.httpIdleWhenBusyMs : MAX.httpIdleMs;
+  };
+  server.on("connection", (socket) => {
+    adjust(1);
+    socket.once("close", () => adjust(-1));
+  });
 }
 
 /**

@@ -68,6 +68,24 @@ export const LIMITS = {
     what: "Time until a request is complete, its body included",
     beyond: "408",
   },
+  httpIdleMs: {
+    surface: "http",
+    stage: "always",
+    // A: the platform documents no such time. It is the default of nginx, and longer than the 60 s after which AWS
+    // load balancers give up an idle connection, so a client that is idle for a minute finds its connection open.
+    value: 75_000,
+    unit: "ms",
+    what: "Time for which a connection stays open between two requests. `Keep-Alive` states it",
+    beyond: "The connection closes",
+  },
+  httpIdleWhenBusyMs: {
+    surface: "http",
+    stage: "always",
+    value: 5_000,
+    unit: "ms",
+    what: "The same while more than half of the connections of the HTTP port are open",
+    beyond: "The connection closes",
+  },
   httpBodyBeforeLogin: {
     surface: "http",
     stage: "before login",

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { createApp } from "../../app/create-app.ts";
-import { createHttpServer } from "../../app/http-server.ts";
+import { closeHttpServer, createHttpServer } from "../../app/http-server.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import type { PostgresPort } from "../../app/postgres-port.ts";
 import type { Tracing } from "../../app/tracing/tracing.ts";
@@ -229,11 +229,7 @@ function stopOnSignal(
     // Clients of Postgres are closed while the world can still record it.
     await postgres?.close();
     worlds.beginShutdown();
-    const closed = new Promise((done) => server.close(done));
-    server.closeIdleConnections();
-    const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-    await closed;
-    clearTimeout(force);
+    await closeHttpServer(server, GRACE_MS);
     await scrubber.stop();
     await worlds.close();
     await traces?.close();
