@@ -2,6 +2,7 @@ import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
 import { exactTimestamp } from "../../http/timestamps.ts";
 import type { Branch } from "../../platform/model/branch.ts";
+import { canRead, type Principal } from "../../platform/rules/account/access.ts";
 import type { World } from "../../platform/world/world.ts";
 import { cursorOf, invalidCursor, limitParameter } from "./paging.ts";
 import { flag } from "./request-fields.ts";
@@ -65,15 +66,19 @@ function positionOf(text: string): BranchPosition | undefined {
   return { projectId, sortBy, sortOrder, value, number };
 }
 
+/** Who reads the list. */
+type BranchReader = { readonly world: World; readonly principal: Principal };
+
 /** One page, sorted by the chosen key, then by age. A cursor holds its sort order, so later pages keep it. */
 export function branchPage(
-  world: World,
+  { world, principal }: BranchReader,
   projectId: string,
   branches: Branch[],
   query: BranchListQuery,
 ): { readonly page: readonly Branch[]; readonly pagination: Record<string, string> } {
   const { cursor } = query;
-  const after = cursor === undefined ? undefined : checkedPosition(world, projectId, query, cursor);
+  const after =
+    cursor === undefined ? undefined : checkedPosition({ world, principal }, projectId, query, cursor);
   const sortBy = after?.sortBy ?? query.sort_by ?? "updated_at";
   const sortOrder = after?.sortOrder ?? query.sort_order ?? "desc";
   const sortKeyOf = (branch: Branch) =>
@@ -101,14 +106,17 @@ export function branchPage(
   return { page, pagination: { ...order, next: Buffer.from(JSON.stringify(next)).toString("base64") } };
 }
 
-/** Rejects the cursor of another project or of another order. */
+/**
+ * Rejects the cursor of another project or of another order. A branch that the caller may not see is like one that has
+ * been deleted.
+ */
 function checkedPosition(
-  world: World,
+  reader: BranchReader,
   projectId: string,
   query: BranchListQuery,
   cursor: BranchPosition,
 ): BranchPosition & { readonly number: number } {
-  const branch = cursor.branchId === undefined ? undefined : world.branches.get(cursor.branchId);
+  const branch = cursor.branchId === undefined ? undefined : readableBranch(reader, cursor.branchId);
   const isOther =
     (branch?.projectId ?? cursor.projectId ?? projectId) !== projectId ||
     (query.sort_by ?? cursor.sortBy) !== cursor.sortBy ||
@@ -117,6 +125,12 @@ function checkedPosition(
   // Of a deleted branch only the value is known.
   const beyond = cursor.sortOrder === "asc" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   return { ...cursor, number: cursor.number ?? branch?.number ?? beyond };
+}
+
+function readableBranch({ world, principal }: BranchReader, branchId: string): Branch | undefined {
+  const branch = world.branches.get(branchId);
+  const project = branch && world.projects.get(branch.projectId);
+  return project !== undefined && canRead(world, principal, project) ? branch : undefined;
 }
 
 /** S: matches name or id, ignoring case. */

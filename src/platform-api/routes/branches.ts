@@ -39,7 +39,7 @@ const createProjectBranch = route(
 const listProjectBranches = route(
   "GET /projects/:project_id/branches",
   { params: projectParams, query: branchListQuery },
-  ({ account, params, query, transaction }) => {
+  ({ account, principal, params, query, transaction }) => {
     const project = unwrap(findProject(transaction.world, account.id, params.project_id));
     // S: "to list deleted branches available for recovery": they are added to the others.
     const deleted =
@@ -47,7 +47,7 @@ const listProjectBranches = route(
         ? recoverableBranchesOf(transaction.world, project.id, transaction.now)
         : [];
     const { page, pagination } = branchPage(
-      transaction.world,
+      { world: transaction.world, principal },
       project.id,
       filterBySearch([...branchesOf(transaction.world, project.id), ...deleted], query.search),
       query,

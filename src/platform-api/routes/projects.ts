@@ -3,7 +3,7 @@ import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { Project } from "../../platform/model/project.ts";
-import { canRead, sharedProjects } from "../../platform/rules/account/access.ts";
+import { canRead, type Principal, sharedProjects } from "../../platform/rules/account/access.ts";
 import { limitsOf } from "../../platform/rules/project/project-limits.ts";
 import { recoverableProjectsOf } from "../../platform/rules/project/recovery.ts";
 import {
@@ -36,6 +36,8 @@ const DEFAULT_PAGE = 10; // S
 
 const projectParams = z.object({ project_id: id });
 
+type Caller = { readonly principal: Principal; readonly transaction: Transaction };
+
 const listQuery = z.object({
   limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
   cursor: cursorOf(projectCursor),
@@ -53,11 +55,18 @@ function projectCursor(text: string): { readonly id: string } | { readonly numbe
   return id.safeParse(text).success ? { id: text } : undefined;
 }
 
-/** The number of the project after which a page begins; 0 for the first page. */
-function pageStart({ world }: Transaction, cursor: z.output<typeof listQuery>["cursor"]): number {
+/**
+ * The number of the project after which a page begins; 0 for the first page. A project that the caller may not see is
+ * rejected like one that does not exist.
+ */
+function pageStart(
+  { principal, transaction: { world } }: Caller,
+  cursor: z.output<typeof listQuery>["cursor"],
+): number {
   if (cursor === undefined) return 0;
   if ("number" in cursor) return cursor.number;
-  return world.projects.get(cursor.id)?.number ?? invalidCursor();
+  const project = world.projects.get(cursor.id);
+  return project !== undefined && canRead(world, principal, project) ? project.number : invalidCursor();
 }
 
 /** R for the list; S for the others. */
@@ -79,12 +88,13 @@ const listProjects = route(
   { query: listQuery },
   ({ account, principal, query, transaction }) => {
     const { world, now } = transaction;
+    const caller = { principal, transaction };
     const listed =
       query.recoverable === true
         ? recoverableProjectsOf(world, account.id, now)
-        : projectsOf(world, account.id).after(pageStart(transaction, query.cursor));
+        : projectsOf(world, account.id).after(pageStart(caller, query.cursor));
     const others = { applications: {}, integrations: {} };
-    return projectPage(transaction, listed, query, {
+    return projectPage(caller, listed, query, {
       isVisible: (project) => canRead(world, principal, project),
       others,
     });
@@ -96,7 +106,7 @@ const listSharedProjects = route(
   "GET /projects/shared",
   { query: listQuery.omit({ org_id: true, recoverable: true }) },
   ({ principal, query, transaction }) =>
-    projectPage(transaction, sharedProjects(transaction.world, principal), query),
+    projectPage({ principal, transaction }, sharedProjects(transaction.world, principal), query),
 );
 
 const createProject = route(
@@ -222,7 +232,7 @@ const recoverProject = route(
 
 /** One page of `projects`, which are sorted oldest first. */
 function projectPage(
-  transaction: Transaction,
+  caller: Caller,
   projects: Iterable<Project>,
   query: Pick<z.output<typeof listQuery>, "limit" | "cursor" | "search">,
   {
@@ -230,8 +240,8 @@ function projectPage(
     others = {},
   }: { readonly isVisible?: (project: Project) => boolean; readonly others?: object } = {},
 ) {
-  const { world, now } = transaction;
-  const start = pageStart(transaction, query.cursor);
+  const { world, now } = caller.transaction;
+  const start = pageStart(caller, query.cursor);
   const page: Project[] = [];
   for (const project of projects) {
     if (page.length === query.limit) break;

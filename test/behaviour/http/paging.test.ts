@@ -67,13 +67,36 @@ test("a search finds projects by name or id, ignoring case, and pages its result
   expect(pages).toEqual([[ids[1], ids[10]], [ids[11]]]);
 });
 
-test("a cursor gives no access to another account", async () => {
+test("a cursor does not tell whether a project of another account exists", async () => {
   const { double } = await createProjects(3);
   const { body } = await double.api("GET", "/projects?limit=1");
+  const cursor = body.pagination?.cursor ?? "";
   const { key } = await createAccount(double);
-  expect(
-    (await double.api("GET", `/projects?cursor=${body.pagination.cursor}`, undefined, key)).body.projects,
-  ).toEqual([]);
+  for (const path of ["/projects", "/projects/shared", "/projects?recoverable=true"] as const) {
+    const read = async (id: string) => {
+      const sent = `${path}${path.includes("?") ? "&" : "?"}cursor=${id}` as "/projects?cursor=";
+      const { status, body: answer } = await double.api("GET", sent, undefined, key);
+      return { status, message: (answer as AnyBody).message };
+    };
+    expect([path, await read(cursor)]).toEqual([path, await read("quiet-field-12345678")]);
+    expect((await read(cursor)).status).toBe(400);
+  }
+});
+
+test("a cursor does not tell whether a branch of another account exists", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  const { branchId } = await createProject(double);
+  const { key } = await createAccount(double);
+  const { body } = await double.api("POST", "/projects", { project: {} }, key);
+  const read = async (branch_id: string) => {
+    const position = { branch_id, sort_by: "name", sort_by_value: "a", sort_order: "ASC" };
+    const cursor = Buffer.from(JSON.stringify(position)).toString("base64url");
+    const path = `/projects/${body.project.id}/branches?cursor=${cursor}` as const;
+    const answer = await double.api("GET", path, undefined, key);
+    return [answer.status, idsOf(answer.body.branches)];
+  };
+  expect(await read(branchId)).toEqual([200, [body.branch.id]]);
+  expect(await read("br-quiet-field-12345678")).toEqual([200, [body.branch.id]]);
 });
 
 test("operations come newest first, and the cursor reaches all of them", async () => {
