@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
   accessibilityViolations,
@@ -56,6 +59,40 @@ test("with a control token the page asks for it, and works with the right one on
     0,
     "",
   ]);
+});
+
+test("the token of a team opens the page of its world, and what it may not do is refused by name", async () => {
+  const [token, teamToken] = ["t".repeat(32), "the-token-of-team-a"];
+  const teams = join(testDirectory(), "teams.json");
+  const sha256 = createHash("sha256").update(teamToken).digest("hex");
+  const team = { name: "team-a", sha256, worlds: ["team-a"], may: ["read"] };
+  writeFileSync(teams, JSON.stringify({ version: 1, teams: [team] }));
+  const { page, url } = await openOwnConsole({
+    args: ["--team-tokens", teams],
+    controlToken: token,
+    before: async (server) => {
+      expect((await server.sim("POST", "/worlds", { name: "team-a" })).status).toBe(201);
+    },
+  });
+  const logIn = async () => {
+    await page.getByLabel("Control token").fill(teamToken);
+    await page.getByRole("button", { name: "Continue" }).click();
+  };
+  await logIn();
+  const refusal = page.getByRole("alert");
+  await expect
+    .poll(() => refusal.textContent())
+    .toContain('is not for the world "default"; it is for team-a');
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await page.goto(new URL("/w/team-a/", url).href);
+  await logIn();
+  await page.getByRole("status").getByText("live").waitFor();
+  await page.getByRole("tab", { name: "Snapshots" }).click();
+  await page.getByRole("button", { name: "Take snapshot" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("one");
+  await dialog.getByRole("button", { name: "Take snapshot" }).click();
+  await page.getByText('requires the right "restore"').waitFor();
 });
 
 test("a read-only page shows everything, and offers no changes", async () => {

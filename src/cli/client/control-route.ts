@@ -1,5 +1,5 @@
 import type { ControlAnswer, ControlRoute } from "../../control-api/document/answers.ts";
-import type { ControlCall } from "./client.ts";
+import { ControlApiError, type ControlCall } from "./client.ts";
 
 type RouteInput = {
   /** The values of `:name` in the path, in order. */
@@ -21,4 +21,17 @@ export function callRoute<R extends ControlRoute>(
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   );
   return call(method, search.length === 0 ? filled : `${filled}?${search.join("&")}`, body);
+}
+
+/** The answer of `callRoute`; undefined if the token is one of a team, which may not make this call. */
+export async function callRouteIfAllowed<R extends ControlRoute>(
+  call: ControlCall,
+  route: R,
+): Promise<ControlAnswer<R> | undefined> {
+  try {
+    return await callRoute(call, route);
+  } catch (error) {
+    if (error instanceof ControlApiError && error.status === 403) return undefined;
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ import type { ControlAnswer } from "../../control-api/document/answers.ts";
 import { formatBytes } from "../../postgres/volumes/format-bytes.ts";
 import { formatDuration } from "../../scenario/file/expectation.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
-import { callRoute } from "../client/control-route.ts";
+import { callRoute, callRouteIfAllowed } from "../client/control-route.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -36,14 +36,15 @@ export function statusCommand(): Command {
     });
 }
 
-type Status = ControlAnswer<"GET /endpoints"> & { readonly data: ControlAnswer<"GET /data"> };
+/** `data` concerns the whole server: null to the token of a team. */
+type Status = ControlAnswer<"GET /endpoints"> & { readonly data: ControlAnswer<"GET /data"> | null };
 
 async function readStatus({ control }: ControlClient): Promise<Status> {
   const [endpoints, data] = await Promise.all([
     callRoute(control, "GET /endpoints"),
-    callRoute(control, "GET /data"),
+    callRouteIfAllowed(control, "GET /data"),
   ]);
-  return { ...endpoints, data };
+  return { ...endpoints, data: data ?? null };
 }
 
 async function watchStatus(server: ControlClient, signal: AbortSignal): Promise<void> {
@@ -72,7 +73,7 @@ function describeStatus({ now, endpoints, data }: Status): string {
     rows.length === 0
       ? "no computes; create a project to get one"
       : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
-  return `${now}\n${table}${describeReplacements(endpoints)}${data.volumes === 0 ? "" : `\n${describeData(data)}`}`;
+  return `${now}\n${table}${describeReplacements(endpoints)}${describeData(data)}`;
 }
 
 /** A line for each compute that runs another version of Postgres than that of its project. */
@@ -86,10 +87,13 @@ function describeReplacements(endpoints: Status["endpoints"]): string {
     .join("");
 }
 
-function describeData({ volumes, size_bytes, waiting_bytes, limit_bytes }: Status["data"]): string {
+function describeData(data: Status["data"]): string {
+  if (data === null) return "\ndata: only shown with the control token";
+  const { volumes, size_bytes, waiting_bytes, limit_bytes } = data;
+  if (volumes === 0) return "";
   const limit = limit_bytes === null ? "no limit" : `limit ${formatBytes(limit_bytes)}`;
   const waiting = waiting_bytes === 0 ? "" : `; ${formatBytes(waiting_bytes)} of it are being deleted`;
-  return `data: ${formatBytes(size_bytes)} in ${volumes} ${volumes === 1 ? "volume" : "volumes"}, ${limit}${waiting}`;
+  return `\ndata: ${formatBytes(size_bytes)} in ${volumes} ${volumes === 1 ? "volume" : "volumes"}, ${limit}${waiting}`;
 }
 
 /** Rounded up to whole seconds. */

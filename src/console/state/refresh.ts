@@ -18,6 +18,7 @@ import {
   findBranch,
   findCompute,
   recentEvents,
+  refusal,
   shownComputes,
   stats,
   tick,
@@ -91,8 +92,10 @@ async function readWorld(): Promise<void> {
     const state = await get<WorldState>(`/state?fields=${STATE_FIELDS}${point}${owners}`);
     if (at.peek() !== instant) return;
     world.value = part === undefined || before === undefined ? state : replaceProjects(before, part, state);
+    refusal.value = undefined;
   } catch (error) {
     pending = "all";
+    if (error instanceof RequestFailed && error.status === 403) refusal.value = error.message;
     throw error;
   }
 }
@@ -170,7 +173,8 @@ function follow(): void {
     isCurrent = false;
   };
   const onLost = (status: number | undefined) => {
-    connection.value = status === 401 ? "needs_token" : "unreachable";
+    // 403: a token of a team, for other worlds or without the right to read.
+    connection.value = status === 401 || status === 403 ? "needs_token" : "unreachable";
   };
   const listener = { onOpen, onEntries: onEvents, onComment: refreshClock, onLost };
   followStream<WorldEvent>("/events/stream", ({ seq }) => seq, listener, since);

@@ -21,6 +21,8 @@ export type Selection =
   | { readonly kind: "compute"; readonly id: string };
 
 export const connection = signal<Connection>("connecting");
+/** Why the server does not show this world to the token that was given. */
+export const refusal = signal<string | undefined>(undefined);
 export const clock = signal<(Clock & { readonly readAt: number }) | undefined>(undefined);
 /** The world's objects now, or as of `at`. */
 export const world = signal<WorldState | undefined>(undefined);

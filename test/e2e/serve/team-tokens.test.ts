@@ -39,6 +39,13 @@ test("commands use the token of a team as the control token, and say which right
     1,
     expect.stringContaining('is not for the world "default"'),
   ]);
+  const status = await standin(TEAM_TOKEN, "status", "--world", "team-a");
+  expect(status).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("data: only shown with the control token"),
+  });
+  const statusJson = await standin(TEAM_TOKEN, "status", "--world", "team-a", "--json");
+  expect(JSON.parse(statusJson.stdout)).toMatchObject({ endpoints: [], data: null });
   expect(await standin("the-token-of-team-b", "snapshots", "create", "one")).toMatchObject({ code: 0 });
 });
 

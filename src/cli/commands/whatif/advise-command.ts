@@ -22,7 +22,7 @@ import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import type { OtherUsage } from "../../../whatif/units/bill.ts";
 import type { ControlCall } from "../../client/client.ts";
 import { withControlApi } from "../../client/control-client.ts";
-import { callRoute } from "../../client/control-route.ts";
+import { callRouteIfAllowed } from "../../client/control-route.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { checkIgnoredWaits, ignoreWaitsOption } from "../../whatif/ignore-waits-option.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
@@ -141,9 +141,13 @@ async function answerAdvice(run: AdviseRun): Promise<Answered> {
 
 const GB = 1e9;
 
-/** What the branches of a world store now; unknown if no Postgres has reported it, or to a server of an older release. */
+/**
+ * What the branches of a world store now; unknown if no Postgres has reported it, to a server of an older release, and
+ * with the token of a team.
+ */
 async function readStored(call: ControlCall): Promise<OtherUsage> {
-  const { billed } = (await callRoute(call, "GET /data")) as Partial<ControlAnswer<"GET /data">>;
+  const answer: Partial<ControlAnswer<"GET /data">> = (await callRouteIfAllowed(call, "GET /data")) ?? {};
+  const { billed } = answer;
   return billed ? { storageGb: billed.storage_bytes / GB, historyGb: billed.history_bytes / GB } : {};
 }
 
