@@ -62,6 +62,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "list, install and remove versions of Postgres",
     async () => (await import("./commands/engines.ts")).enginesCommand(),
   ],
+  doctor: [
+    "check that this machine and the data directory are ready for a server",
+    async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  ],
   wait: [
     "wait for the server to be ready, or for a compute, operation or project to reach a state",
     async () => (await import("./commands/wait.ts")).waitCommand(),

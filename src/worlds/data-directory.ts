@@ -19,6 +19,7 @@ import { finalizeSnapshot, readBranchData, readFileInfo, readHead } from "../sto
 import {
   DELETED_SUFFIX,
   databasesIn,
+  lockPath,
   removeDeletedWorld,
   removeLeftovers,
   worldFilePath,
@@ -77,7 +78,7 @@ export class DataDirectory implements WorldStorage {
     this.#migrationsFolder = migrationsFolder;
     this.#snapshots = new SnapshotFiles(path);
     makeDirectory(worldsFolder(path));
-    const lock = takeLock(join(path, "standin.lock"));
+    const lock = takeLock(lockPath(path));
     if (lock === undefined)
       throw new DirectoryInUse(
         `${path} is in use by another standin; stop that one, or use another --data directory`,

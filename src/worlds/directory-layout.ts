@@ -9,6 +9,11 @@ export const DELETED_SUFFIX = ".deleted";
 const MOVED_SUFFIX = ".moved";
 const TEMPORARY_FILE = new RegExp(`\\.(sqlite|moved)\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal|-head)?$`);
 
+/** The file that the process with the directory locks. */
+export function lockPath(directory: string): string {
+  return join(directory, "standin.lock");
+}
+
 export function worldsFolder(directory: string): string {
   return join(directory, "worlds");
 }

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 import { makePrivateFile } from "../store/file/atomic-file.ts";
 import { retainStatements } from "../store/file/sqlite-connection.ts";
@@ -31,6 +31,21 @@ export function takeLock(path: string): Lock | undefined {
   }
   const isUnchanged = watchFile(path);
   return { release: () => file.close(), isHeld: () => file.open && isUnchanged() };
+}
+
+/** Whether a process has the lock at `path`. Changes nothing. Throws if the file cannot be read. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const file = new BetterSqlite3(path, { readonly: true, timeout: 0 });
+  try {
+    file.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch (error) {
+    if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY")) return true;
+    throw error;
+  } finally {
+    file.close();
+  }
 }
 
 /** Returns whether `path` still names the file that it names now. */

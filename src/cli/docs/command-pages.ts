@@ -10,6 +10,7 @@ export const COMMAND_PAGES: Readonly<Record<string, Readonly<Record<string, stri
     exec: "how-to/run-in-ci.md",
     engines: "reference/postgres.md#versions",
     mirror: "how-to/compare-servers.md#copy-an-account",
+    doctor: "reference/commands.md#checking-a-setup",
     completion: "reference/commands.md#completion",
     docs: "reference/commands.md#documentation",
   },

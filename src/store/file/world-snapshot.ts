@@ -62,6 +62,16 @@ export function readHead(path: string): Head | undefined {
   }
 }
 
+/** The version of the tables of a file. Throws if this release cannot open it. */
+export function readTablesVersion(path: string): number {
+  const sqlite = connectReadOnly(path);
+  try {
+    return schemaVersionOf(sqlite);
+  } finally {
+    sqlite.close();
+  }
+}
+
 /** The first version of the tables with references to the data of branches. */
 const BRANCH_DATA_VERSION = 5;
 

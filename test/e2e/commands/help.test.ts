@@ -29,6 +29,7 @@ const COMMANDS = [
     "drift",
     "mirror",
     "engines",
+    "doctor",
     "hosts",
     "account",
     "shadow",

@@ -3,13 +3,15 @@ import { integerParser, secretParser } from "../../terminal/option-parsers.ts";
 import { parseWorldNameOption } from "../../terminal/options.ts";
 import type { OptionRow } from "./option-table.ts";
 
+export const DEFAULT_API_PORT = 4620;
+
 /** Where the server listens for HTTP. */
 export const ADDRESS_OPTIONS = [
   {
     flags: "--port <n>",
     description: "port to listen on; 0 selects a free port",
     parse: integerParser(0, 65_535),
-    default: 4620,
+    default: DEFAULT_API_PORT,
   },
   {
     flags: "--host <address>",

@@ -1,6 +1,7 @@
 /** Why a command reaches no data of a branch. Those of `commands.test.ts` are not in this list. */
 export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
   hosts: "calls the control API, and writes names of computes to a file",
+  doctor: "reads the version of each file, and asks each Postgres for its version",
   worker: "runs the jobs of other commands",
   report: "reads the reports of runs",
   status: "calls the control API",

@@ -1,0 +1,79 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { runStandin } from "../../support/process/in-process-command.ts";
+import { runStandinProcess } from "../../support/process/process.ts";
+import { startServer, testDirectory } from "../../support/server/running-server.ts";
+
+type Check = {
+  readonly check: string;
+  readonly level: string;
+  readonly found: string;
+  readonly fix?: string;
+};
+
+async function checksOf(data: string) {
+  const { code, stdout } = await runStandin(["doctor", "--data", data, "--json"]);
+  const { checks } = JSON.parse(stdout) as { checks: readonly Check[] };
+  return { code, checkOf: (name: string) => checks.find(({ check }) => check === name), checks };
+}
+
+/** Those that depend on other programs of the machine that runs the tests. */
+const OF_MACHINE = ["api port", "postgres port", "names"];
+
+test("doctor finds what a server needs, follows a running one, and changes nothing", async () => {
+  const data = testDirectory();
+  const before = await checksOf(join(data, "absent"));
+  expect(before.checkOf("data")).toMatchObject({
+    level: "ok",
+    found: expect.stringContaining("does not exist"),
+  });
+  expect(before.checkOf("sqlite")).toMatchObject({
+    level: "ok",
+    found: expect.stringMatching(/^SQLite 3\./),
+  });
+  expect(before.checkOf("node")?.found).toBe(`Node ${process.versions.node}`);
+  expect(readdirSync(data)).toEqual([]);
+
+  const server = await startServer(data);
+  const running = await checksOf(data);
+  expect(running.checkOf("data")?.found).toContain(`served by process ${server.process.pid}`);
+  expect(running.checkOf("api port")).toMatchObject({
+    level: "ok",
+    found: `${new URL(server.ready.api_url).port} is used by the server of this directory`,
+  });
+  expect(running.checkOf("worlds")).toMatchObject({ level: "ok" });
+  await server.kill("SIGKILL");
+  const stopped = await checksOf(data);
+  expect(stopped.checkOf("data")).toMatchObject({
+    level: "ok",
+    found: expect.stringContaining("no server uses"),
+  });
+  const others = stopped.checks.filter(({ check }) => !OF_MACHINE.includes(check));
+  expect(others.filter(({ level }) => level === "problem")).toEqual([]);
+});
+
+test("a damaged world is a problem: doctor names it and the fix, and exits with 1", async () => {
+  const data = testDirectory();
+  await (await startServer(data)).kill("SIGTERM");
+  writeFileSync(
+    join(data, "worlds/broken.sqlite"),
+    "not a database, but long enough to be read as one".repeat(100),
+  );
+  const { code, stdout } = await runStandinProcess(["doctor", "--data", data]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^problem {2}worlds +broken cannot be opened: .*\n +fix: /m);
+  expect(stdout).toMatch(/^ok +data /m);
+});
+
+test("a program on the port of the API is a problem", async () => {
+  const other = createServer();
+  onTestFinished(() => void other.close());
+  const isListening = await new Promise<boolean>((resolve) => {
+    other.once("error", () => resolve(false));
+    other.listen(4620, "127.0.0.1", () => resolve(true));
+  });
+  const { code, checkOf } = await checksOf(testDirectory());
+  expect([isListening, code, checkOf("api port")?.level]).toEqual([isListening, 1, "problem"]);
+});
