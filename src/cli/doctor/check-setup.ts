@@ -36,10 +36,8 @@ export type SetupFacts = {
     /** The process that serves it. */
     readonly pid?: number;
   };
-  /** Absent without SQLite. */
-  readonly worlds?: readonly StoredVersion[];
-  /** The version of the tables that this release writes. */
-  readonly tablesVersion: number;
+  /** The versions of the tables of worlds, and the one that this release writes. Absent without SQLite. */
+  readonly worlds?: { readonly stored: readonly StoredVersion[]; readonly currentVersion: number };
   /** On the disk of the data directory. Absent if the system does not state it. */
   readonly freeBytes?: number;
   readonly apiPort: PortFact;
@@ -51,10 +49,7 @@ export type SetupFacts = {
 };
 
 type Found<T> = { readonly value: T } | { readonly error: string };
-type StoredVersion = { readonly world: string } & (
-  | { readonly version: number }
-  | { readonly error: string }
-);
+type StoredVersion = { readonly world: string } & ({ readonly version: number } | { readonly error: string });
 type PortFact = { readonly port: number; readonly use: PortUse };
 
 /** Versions of Node that the tests run with. */
@@ -126,10 +121,11 @@ function checkData({ data: { path, state, pid } }: SetupFacts): SetupCheck {
   }
 }
 
-function checkWorlds({ worlds, tablesVersion }: SetupFacts): readonly SetupCheck[] {
+function checkWorlds({ worlds }: SetupFacts): readonly SetupCheck[] {
   const check = "worlds" as const;
-  if (worlds === undefined || worlds.length === 0) return [];
-  const unreadable = worlds.flatMap((one) => ("error" in one ? [one] : []));
+  if (worlds === undefined || worlds.stored.length === 0) return [];
+  const { stored, currentVersion } = worlds;
+  const unreadable = stored.flatMap((one) => ("error" in one ? [one] : []));
   const [first] = unreadable;
   if (first !== undefined)
     return [
@@ -140,12 +136,12 @@ function checkWorlds({ worlds, tablesVersion }: SetupFacts): readonly SetupCheck
         fix: "use the release of standin that wrote it, or restore a snapshot or a backup",
       },
     ];
-  const older = worlds.filter((one) => "version" in one && one.version < tablesVersion);
+  const older = stored.filter((one) => "version" in one && one.version < currentVersion);
   const upgraded =
     older.length === 0
       ? ""
       : `; the next start upgrades ${namesOf(older)}, and preserves the file as a snapshot`;
-  return [{ check, level: "ok", found: `${worlds.length} of version ${tablesVersion} or older${upgraded}` }];
+  return [{ check, level: "ok", found: `${stored.length} of version ${currentVersion} or older${upgraded}` }];
 }
 
 function namesOf(worlds: readonly StoredVersion[]): string {

@@ -7,7 +7,6 @@ import { hostNamesResolve } from "../../app/postgres-port.ts";
 import { probeServer } from "../../app/server-probe.ts";
 import { messageOf } from "../../kernel/message-of.ts";
 import { HOST_DOMAIN } from "../../platform/rules/compute/host-name.ts";
-import { SCHEMA_VERSION } from "../../store/tables/format-version.ts";
 import { DEFAULT_API_PORT } from "../server/options/http-options.ts";
 import { DEFAULT_POSTGRES_PORTS } from "../server/options/postgres-options.ts";
 import { readServerFile, type ServerFile } from "../server/server-file.ts";
@@ -16,7 +15,10 @@ import type { PortUse, SetupFacts } from "./check-setup.ts";
 const HOST = "127.0.0.1";
 const FIRST_LINE = /^.*/;
 
-/** Reads the facts of this machine and of a data directory. Changes neither. */
+/**
+ * Reads the facts of this machine and of a data directory. Changes neither. Modules that load SQLite are imported only
+ * once it is known to load.
+ */
 export async function readSetup(data: string): Promise<SetupFacts> {
   const path = resolve(data);
   const sqlite = await readSqlite();
@@ -29,7 +31,6 @@ export async function readSetup(data: string): Promise<SetupFacts> {
     sqlite,
     data: { path: data, ...(await readDirectory(path, server, "value" in sqlite)) },
     ...(worlds && { worlds }),
-    tablesVersion: SCHEMA_VERSION,
     ...(freeBytes === undefined ? {} : { freeBytes }),
     apiPort: await readPort(portOf(server?.api_url) ?? DEFAULT_API_PORT, portOf(server?.api_url)),
     postgresPort: await readPort(DEFAULT_POSTGRES_PORTS[0] ?? 0, portOf(server?.postgres_url)),
@@ -91,14 +92,16 @@ async function readDirectory(
 async function readWorlds(path: string): Promise<SetupFacts["worlds"]> {
   const { databasesIn, worldFilePath, worldsFolder } = await import("../../worlds/directory-layout.ts");
   const { readTablesVersion } = await import("../../store/file/world-snapshot.ts");
+  const { SCHEMA_VERSION } = await import("../../store/tables/format-version.ts");
   if (!isAccessible(nearestExisting(worldsFolder(path)))) return undefined;
-  return databasesIn(worldsFolder(path)).map((world) => {
+  const stored = databasesIn(worldsFolder(path)).map((world) => {
     try {
       return { world, version: readTablesVersion(worldFilePath(path, world)) };
     } catch (error) {
       return { world, error: firstLine(error) };
     }
   });
+  return { stored, currentVersion: SCHEMA_VERSION };
 }
 
 async function readEngines(path: string): Promise<SetupFacts["engines"]> {

@@ -1,10 +1,13 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runStandin } from "../../support/process/in-process-command.ts";
 import { runStandinProcess } from "../../support/process/process.ts";
 import { startServer, testDirectory } from "../../support/server/running-server.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
 
 type Check = {
   readonly check: string;
@@ -65,6 +68,16 @@ test("a damaged world is a problem: doctor names it and the fix, and exits with 
   expect(code).toBe(1);
   expect(stdout).toMatch(/^problem {2}worlds +broken cannot be opened: .*\n +fix: /m);
   expect(stdout).toMatch(/^ok +data /m);
+});
+
+test("doctor says how to get the SQLite module when it is missing", async () => {
+  const installed = testDirectory();
+  for (const part of ["dist", "migrations", "package.json"])
+    cpSync(join(ROOT, part), join(installed, part), { recursive: true });
+  const command = [join(installed, "dist/standin.js"), "doctor", "--data", testDirectory()];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, ""]);
+  expect(stdout).toMatch(/^problem {2}sqlite .*better-sqlite3.*\n +fix: run npm rebuild better-sqlite3/m);
 });
 
 test("a program on the port of the API is a problem", async () => {

@@ -8,14 +8,16 @@ const READY: SetupFacts = {
   oldestNode: "20.15",
   sqlite: { value: "3.50.4" },
   data: { path: ".standin", state: "absent" },
-  worlds: [],
-  tablesVersion: 10,
+  worlds: { stored: [], currentVersion: 10 },
   freeBytes: 50_000 * MIB,
   apiPort: { port: 4620, use: "free" },
   postgresPort: { port: 5432, use: "free" },
   engines: { value: [16, 17] },
   names: { domain: "standin.localhost", resolve: true, inHostsFile: 0 },
 };
+
+type Worlds = NonNullable<SetupFacts["worlds"]>;
+const stored = (...worlds: Worlds["stored"]): Worlds => ({ stored: worlds, currentVersion: 10 });
 
 const checksOf = (facts: Partial<SetupFacts>) => checkSetup({ ...READY, ...facts });
 /** The check of this name: its level, what was found, and the fix. */
@@ -63,11 +65,11 @@ test.each<[string, string, Partial<SetupFacts>, string]>([
   ["data", "problem", { data: { path: "shop", state: "in use" } }, "another --data directory"],
   ["data", "problem", { data: { path: "shop", state: "not accessible" } }, "change its owner"],
   ["data", "ok", { data: { path: "shop", state: "served", pid: 7 } }, "served by process 7"],
-  ["worlds", "ok", { worlds: [{ world: "shop", version: 9 }] }, "the next start upgrades shop"],
+  ["worlds", "ok", { worlds: stored({ world: "shop", version: 9 }) }, "the next start upgrades shop"],
   [
     "worlds",
     "problem",
-    { worlds: [{ world: "shop", error: "it is newer" }] },
+    { worlds: stored({ world: "shop", error: "it is newer" }) },
     "shop cannot be opened: it is newer",
   ],
   ["api port", "problem", { apiPort: { port: 4620, use: "other" } }, "another --port"],
@@ -81,9 +83,13 @@ test.each<[string, string, Partial<SetupFacts>, string]>([
 });
 
 test("a current world is not upgraded, and of many unreadable worlds three are named", () => {
-  expect(checkOf("worlds", { worlds: [{ world: "shop", version: 10 }] }).text).not.toContain("upgrades");
+  expect(checkOf("worlds", { worlds: stored({ world: "shop", version: 10 }) }).text).not.toContain(
+    "upgrades",
+  );
   const worlds = ["a", "b", "c", "d", "e"].map((world) => ({ world, error: "damaged" }));
-  expect(checkOf("worlds", { worlds }).text).toContain("a, b, c and 2 others cannot be opened: damaged");
+  expect(checkOf("worlds", { worlds: stored(...worlds) }).text).toContain(
+    "a, b, c and 2 others cannot be opened: damaged",
+  );
 });
 
 test("what is a problem or a warning says how to fix it", () => {
@@ -91,7 +97,7 @@ test("what is a problem or a warning says how to fix it", () => {
     node: "18.0.0",
     sqlite: { error: "none" },
     data: { path: "shop", state: "in use" },
-    worlds: [{ world: "shop", error: "none" }],
+    worlds: stored({ world: "shop", error: "none" }),
     freeBytes: 0,
     apiPort: { port: 4620, use: "other" },
     postgresPort: { port: 5432, use: "other" },
