@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runScenarioJob } from "../../src/cli/run/run-job.ts";
 import { CONTROL_ANSWERS } from "../../src/control-api/document/answers.ts";
+import type { RunFailure } from "../../src/scenario/run/verdict.ts";
 import {
   connect,
   createBranch,
@@ -12,6 +13,7 @@ import {
 } from "../support/postgres/postgres.ts";
 import { runStandin } from "../support/process/in-process-command.ts";
 import { failuresOf, runScenarioText } from "../support/scenario/scenario-run.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const WORLD = `version: 1
 name: orders
@@ -122,6 +124,32 @@ test("a sql step that finds other rows than expected says so, in the same words 
 });
 
 const onServer = () => ({ target: { url: server.ready.api_url } });
+
+test("the file of a failed run has its sql steps, and fails in the same way when it is run again", async () => {
+  const directory = testDirectory();
+  const file = join(directory, "orders.yaml");
+  const insert = "insert into orders values (7, 'lamp')";
+  writeFileSync(
+    file,
+    `${WORLD}
+  - sql: { on: shop/main, query: "create table orders (id int primary key, item text)" }
+  - sql: { on: shop/main, query: "${insert}" }
+  - advance: 10m
+  - sql: { on: shop/main, query: "select item from orders", rows: [{ item: chair }] }
+`,
+  );
+  const failed = join(directory, "failures");
+  const outcomeOf = async (...args: readonly string[]) => {
+    const { code, stdout } = await runStandin(["run", ...args, "--json"]);
+    const [{ failures }] = JSON.parse(stdout).runs as [{ failures: readonly RunFailure[] }];
+    return { code, failures: failures.map(({ at, actual }) => ({ at, actual })) };
+  };
+  const first = await outcomeOf(file, "--failures", failed);
+  expect(first).toMatchObject({ code: 1, failures: [{ actual: expect.stringContaining("lamp") }] });
+  const [name = ""] = readdirSync(failed);
+  expect(readFileSync(join(failed, name), "utf8")).toContain(insert);
+  expect(await outcomeOf(join(failed, name))).toEqual(first);
+});
 
 test("the example of the documentation passes", async () => {
   const text = readFileSync("docs/reference/scenario-file.md", "utf8");
