@@ -52,8 +52,8 @@ type Found<T> = { readonly value: T } | { readonly error: string };
 type StoredVersion = { readonly world: string } & ({ readonly version: number } | { readonly error: string });
 type PortFact = { readonly port: number; readonly use: PortUse };
 
-/** Versions of Node that the tests run with. */
-const TESTED_NODES = [20, 22, 24];
+/** Major versions of Node for which the package is made. */
+const SUPPORTED_NODES = [20, 22, 24];
 const MIB = 1024 ** 2;
 const LITTLE_SPACE = 1_024 * MIB;
 const TOO_LITTLE_SPACE = 100 * MIB;
@@ -77,11 +77,16 @@ export function checkSetup(facts: SetupFacts): readonly SetupCheck[] {
 function checkNode({ node, oldestNode }: SetupFacts): SetupCheck {
   const [major = 0, minor = 0] = node.split(".").map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = oldestNode.split(".").map(Number);
-  const fix = `install Node ${TESTED_NODES.at(-1)}`;
+  const fix = `install Node ${SUPPORTED_NODES.at(-1)}`;
   if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor))
     return { check: "node", level: "problem", found: `Node ${node}; ${oldestNode} or newer is needed`, fix };
-  if (!TESTED_NODES.includes(major))
-    return { check: "node", level: "warning", found: `Node ${node}, which is not tested`, fix };
+  if (!SUPPORTED_NODES.includes(major))
+    return {
+      check: "node",
+      level: "warning",
+      found: `Node ${node}; ${SUPPORTED_NODES.join(", ")} are supported`,
+      fix,
+    };
   return { check: "node", level: "ok", found: `Node ${node}` };
 }
 
