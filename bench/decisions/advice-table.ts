@@ -38,4 +38,5 @@ const KIND_TEXTS = {
   delays_by_compute: "own delays",
   source: "source",
   plan: "plan",
+  size: "size",
 } as const;

@@ -88,6 +88,7 @@ function answersOn(
     attribution:
       sources.length === 0 ? undefined : runToEnd(attributionReport(traffic, question, randomFrom(seed))),
     computes: traffic.computes,
+    sizes: { missing: "the requests state no load" },
     waits: { shortestDelay: ALL_DELAYS.shortest, currentMs: undefined, withoutMs: undefined },
   };
 }

@@ -15,7 +15,15 @@ const DEFAULT_PLAN: PricedPlan = "scale";
 
 /** Answers `POST /_sim/whatif/advice` like `standin advise` of this world. Yields to other requests meanwhile. */
 export const answerAdvice: AskAdvice = async (world, input) => {
-  const { plan = DEFAULT_PLAN, budget, slo: sloText, prices, cu, seed } = input;
+  const {
+    plan = DEFAULT_PLAN,
+    budget,
+    slo: sloText,
+    prices,
+    cu,
+    seed,
+    load_per_request: loadPerRequest,
+  } = input;
   const slo = parseField("slo", sloText, parseSlo, SLO_RULE);
   const { traffic: recorded, setting, notes, flags } = await readWorldQuestion(world, input);
   checkIsUsed(recorded, input.to);
@@ -23,13 +31,16 @@ export const answerAdvice: AskAdvice = async (world, input) => {
   // The history of a world is complete.
   const traffic = { ...recorded, silenceIsIdle: true };
   const question = questionFrom({ prices, cu, seed, plan, ...flags }, setting);
+  const { profile } = effectiveProfile(flags.profile, setting);
   const terms = {
     plan,
     priceList: prices === undefined ? newestPriceList() : priceListOf(prices),
     usage: await storedIn(world),
     budgetDollars: budget,
     slo,
-    defaultDelayS: effectiveProfile(flags.profile, setting).profile.suspendTimeout.defaultS,
+    profile,
+    loadPerRequest,
+    defaultDelayS: profile.suspendTimeout.defaultS,
   };
   const { advice, limits } = await finished(adviceSteps(traffic, question, terms, randomFrom), 1);
   return { ...advice, text: adviceText(advice), limits: limitsFor(limits, false), input: { notes } };

@@ -26,6 +26,7 @@ import {
 } from "../../whatif/input/question.ts";
 import { fromWorldText } from "../../whatif/input/question-summary.ts";
 import { parseSlo, SLO_RULE, type Slo, sloSource } from "../../whatif/input/slo.ts";
+import { DEFAULT_RESERVED_CONNECTIONS } from "../../whatif/questions/capacity/sufficient-size.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -61,12 +62,6 @@ export type PeriodOptions = { readonly from?: SimTime; readonly to?: SimTime };
 const MAX_WORKERS = 64;
 /** Forms of an autosuspend delay, for help texts. */
 export const DELAY_FORMS = "300 (seconds), 5m or never";
-
-/**
- * D: connection pooling: seven connections are reserved for the platform's own role. For profile 2024 this is
- * A.
- */
-const DEFAULT_RESERVED_CONNECTIONS = 7;
 
 /** `excluded`: options that have no effect on the results of this command. */
 export function addQuestionOptions(
@@ -280,6 +275,15 @@ export function usageErrorOf(check: () => unknown): void {
     if (error instanceof RangeError) throw new CliError(error.message, true);
     throw error;
   }
+}
+
+/** `fallback`: undefined for commands that assume no load. */
+export function loadPerRequestOption(fallback?: number): Option {
+  const option = new Option(
+    "--load-per-request <vcpu>",
+    `vCPUs that a running request uses${fallback === undefined ? ", where the input states no loads: sizes are compared with it (default: sizes are compared only if a world states loads)" : ""}`,
+  ).argParser(numberAbove(0));
+  return fallback === undefined ? option : option.default(fallback);
 }
 
 export function cpuShareOption(): Option {

@@ -39,7 +39,7 @@ export type NewKey = ControlAnswer<"POST /api_keys">;
 
 export type AdvisedPlan = "launch" | "scale";
 type Change = {
-  readonly kind: "delay" | "delays_by_compute" | "source" | "plan";
+  readonly kind: "delay" | "delays_by_compute" | "source" | "plan" | "size";
   readonly saves_dollars_per_month: number;
   /** Half the width of the 95 % interval; null without intervals. */
   readonly margin_95: number | null;

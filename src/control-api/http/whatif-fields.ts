@@ -46,6 +46,7 @@ export const adviceQuestion = whatIfQuestion
     plan: z.enum(PRICED_PLANS).optional(),
     budget: z.number().min(0).optional(),
     slo: z.string().max(128).optional(),
+    load_per_request: z.number().positive().optional(),
   });
 
 /** What to change in a world, from the traffic in its journal. Throws a `RangeError` that names the invalid field. */

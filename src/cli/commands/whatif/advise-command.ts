@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { ControlAnswer } from "../../../control-api/document/answers.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import {
   newestPriceList,
   PRICED_PLANS,
@@ -17,6 +18,7 @@ import {
   namesSources,
   waitsForSlo,
 } from "../../../whatif/questions/advice/advise-traffic.ts";
+import { sizeChoices } from "../../../whatif/questions/advice/size-choices.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import type { OtherUsage } from "../../../whatif/units/bill.ts";
@@ -31,6 +33,8 @@ import { type Answered, type QuestionRun, questionCommand } from "../../whatif/q
 import {
   addQuestionOptions,
   checkSloSource,
+  cpuShareOption,
+  loadPerRequestOption,
   numberAtLeast,
   type OutputOptions,
   parseSloOption,
@@ -51,6 +55,7 @@ type AdviseOptions = QuestionOptions &
     readonly history?: number;
     readonly extraBranches?: number;
     readonly transfer?: number;
+    readonly loadPerRequest?: number;
     readonly workers: number;
   };
 
@@ -61,7 +66,7 @@ export function adviseCommand(): Command {
     addOptions: addAdviseOptions,
     help: `
 Compares what can be changed on the whole bill: the autosuspend delay, for all
-computes and for each, what keeps the computes active, and the plan. The details
+computes and for each, what keeps the computes active, the size, and the plan. The details
 are in "standin whatif curve", "attribute" and "capacity".
 
 Exit status: 0 if the current settings meet --budget and --slo, or none is given;
@@ -73,6 +78,7 @@ Examples:
   $ standin advise calls.csv --slo "p99 wait < 2s" --out advice.html
   $ standin advise calls.csv --slo "p95 wait < 500ms for web"
   $ standin advise calls.csv --ignore-waits-of health-check
+  $ standin advise calls.csv --cu 2 --load-per-request 0.2
   $ standin advise --data ./.standin --json
   $ standin advise --url http://127.0.0.1:4620`,
     prepare: () => undefined,
@@ -118,6 +124,8 @@ function addAdviseOptions(command: Command): void {
         numberAtLeast(0),
       ),
     )
+    .addOption(loadPerRequestOption())
+    .addOption(cpuShareOption())
     .addOption(workersOption());
 }
 
@@ -128,7 +136,7 @@ async function answerAdvice(run: AdviseRun): Promise<Answered> {
   checkSloSource(options.slo, opened.traffic);
   checkIgnoredWaits(options, opened.traffic);
   const { question, profile } = await questionFromOptions(options, opened.world);
-  const { limits, advice } = await adviceOn(run, question, profile.suspendTimeout.defaultS);
+  const { limits, advice } = await adviceOn(run, question, profile);
   const { budget, slo } = advice.current.meets;
   if (budget === false || slo === false) process.exitCode = 1;
   return {
@@ -154,7 +162,7 @@ async function readStored(call: ControlCall): Promise<OtherUsage> {
 async function adviceOn(
   { opened, options, signal }: AdviseRun,
   question: Question,
-  defaultDelayS: number,
+  profile: Profile,
 ): Promise<AdviceAndLimits> {
   const { traffic, target } = opened;
   const stored = target === undefined ? {} : await withControlApi(target, readStored);
@@ -174,16 +182,19 @@ async function adviceOn(
     },
     budgetDollars: options.budget,
     slo: options.slo,
-    defaultDelayS,
+    profile,
+    loadPerRequest: options.loadPerRequest,
+    defaultDelayS: profile.suspendTimeout.defaultS,
   };
+  const waits = await runWithProgress(
+    waitsForSlo(traffic, question, curve, options.slo, randomFrom(question.seed)),
+    "searching for a delay",
+    MAX_DELAYS_TRIED * traffic.computes.length,
+    signal,
+  );
   return adviceOf(question, terms, {
     curve,
-    waits: await runWithProgress(
-      waitsForSlo(traffic, question, curve, options.slo, randomFrom(question.seed)),
-      "searching for a delay",
-      MAX_DELAYS_TRIED * traffic.computes.length,
-      signal,
-    ),
+    waits,
     attribution: namesSources(traffic)
       ? await runWithProgress(
           attributionReport(traffic, question, randomFrom(question.seed), false),
@@ -192,6 +203,12 @@ async function adviceOn(
           signal,
         )
       : undefined,
+    sizes: await runWithProgress(
+      sizeChoices(traffic, question, terms, waits.currentMs, randomFrom(question.seed)),
+      "comparing sizes",
+      traffic.computes.length,
+      signal,
+    ),
     computes: traffic.computes,
   });
 }

@@ -6,7 +6,11 @@ import { type Slo, sloText } from "../../../whatif/input/slo.ts";
 import { capacityPage } from "../../../whatif/questions/capacity/capacity-page.ts";
 import { capacityReport } from "../../../whatif/questions/capacity/capacity-report.ts";
 import type { CapacityAssumptions, PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
-import { hasSufficientSize, USUAL_SIZES } from "../../../whatif/questions/capacity/sufficient-size.ts";
+import {
+  DEFAULT_SLO,
+  hasSufficientSize,
+  USUAL_SIZES,
+} from "../../../whatif/questions/capacity/sufficient-size.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
@@ -18,7 +22,7 @@ import {
   addQuestionOptions,
   checkSloSource,
   cpuShareOption,
-  numberAbove,
+  loadPerRequestOption,
   numberAtLeast,
   type OutputOptions,
   parseShareOption,
@@ -46,7 +50,6 @@ type CapacityOptions = QuestionOptions &
   };
 
 const MAX_BLOCKS = 100_000;
-const DEFAULT_SLO: Slo = { share: 0.99, waitMs: 1_000 };
 const BYTES_PER_GB = 1024 ** 3;
 
 export function capacityCommand(): Command {
@@ -78,11 +81,7 @@ function addLoadOptions(command: Command): void {
         "compute sizes in CU: each size in the range, and autoscaling over it (default: 0.25..2, and larger ones if none is sufficient)",
       ).argParser(parseSizeRangeOption),
     )
-    .addOption(
-      new Option("--load-per-request <vcpu>", "vCPUs that a running request uses")
-        .argParser(numberAbove(0))
-        .default(1),
-    )
+    .addOption(loadPerRequestOption(1))
     .addOption(cpuShareOption())
     .addOption(
       new Option(

@@ -8,6 +8,7 @@ import type { CurveAnswer } from "../curve/curve-answer.ts";
 import type { CurveSummary } from "../curve/curve-summary.ts";
 import { type Advice, adviceFrom, type Requirements } from "./advice.ts";
 import { ownDelaysOf } from "./own-delays.ts";
+import type { SizeChoices } from "./size-choices.ts";
 
 /** What a user states besides the question. */
 export type AdviceSettings = {
@@ -29,6 +30,7 @@ export type AnsweredQuestions = {
   /** Names, in the order of the traffic. */
   readonly computes: readonly string[];
   readonly waits: WaitsForSlo;
+  readonly sizes: SizeChoices;
 };
 
 /** What the traffic says about the limit on the wait. */
@@ -44,7 +46,7 @@ export type WaitsForSlo = {
 export function adviceOfAnswers(
   question: Question,
   settings: AdviceSettings,
-  { curve, answer, attribution, computes, waits }: AnsweredQuestions,
+  { curve, answer, attribution, computes, waits, sizes }: AnsweredQuestions,
 ): Advice {
   const ownDelays = ownDelaysOf(answer.computes ?? []);
   const chosen = new Map(ownDelays.map(({ compute, delay_s }) => [compute, delay_s]));
@@ -69,6 +71,7 @@ export function adviceOfAnswers(
     ownDelayOf: (compute) =>
       chosen.get(computes[compute] ?? "") ?? effectiveDelay(question, question.currentDelay, compute),
     attribution,
+    sizes,
     periodic: curve.periodic,
     programsThatWait: answer.programs_that_wait.map(({ source }) => source),
   });

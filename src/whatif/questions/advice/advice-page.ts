@@ -18,6 +18,7 @@ import { changeText as trafficText } from "../../units/traffic-change.ts";
 import type { Advice } from "./advice.ts";
 import type { OwnDelay } from "./own-delays.ts";
 import type { Proposal } from "./proposal.ts";
+import { rangeText } from "./size-proposal.ts";
 
 /** The most proposals after the decision. */
 const OTHERS = 2;
@@ -69,7 +70,7 @@ export function adviceText(advice: Advice): AdviceText {
         ? null
         : `Warning: ${trafficText("traffic", traffic_change)}; figures for a month assume it stays as it was on average, and no delay is recommended.`,
     next: others.map((one) => `${proposalText(one)}${clearText(one, advice)}.`),
-    requirements: requirementLines(advice),
+    requirements: [...sizeLines(advice), ...requirementLines(advice)],
     free_plan: freePlanText(advice),
     would_change,
     not_known,
@@ -145,7 +146,7 @@ function changeText(saves: number, margin: number | null): string {
 }
 
 /** For a key figure and a bar. */
-function shortText({ kind, source, plan, delay_s }: Proposal): string {
+function shortText({ kind, source, plan, size, delay_s }: Proposal): string {
   switch (kind) {
     case "source":
       return `without ${source}`;
@@ -153,6 +154,8 @@ function shortText({ kind, source, plan, delay_s }: Proposal): string {
       return `plan ${plan}`;
     case "delays_by_compute":
       return "own delays";
+    case "size":
+      return size === undefined ? "size" : rangeText({ minCu: size.min_cu, maxCu: size.max_cu });
     case "delay":
       return delayPhrase(delay_s ?? "own");
   }
@@ -169,8 +172,20 @@ function clearText(
   return delay_is_clear === false ? " (what the delay adds is within the noise)" : " (within the noise)";
 }
 
-function requirementLines({ current: { meets }, bill }: Advice): string[] {
+/** Only if they are known to be too small. */
+function sizeLines({ sizes }: Advice): string[] {
+  if ("not_compared" in sizes || sizes.are_sufficient) return [];
+  const { percentile, limit_ms, wait_ms, needed } = sizes;
+  const enough = needed === null ? "No size is enough" : proposalText(needed);
+  return [
+    `The current sizes are too small: the ${percentile} wait is ${millisText(wait_ms)}, and at most ${millisText(limit_ms)} is the limit. ${enough}.`,
+  ];
+}
+
+function requirementLines({ current: { meets }, bill, sizes }: Advice): string[] {
   const { budget, slo, wait_ms, budget_dollars_per_month, max_wait } = meets;
+  // Then the wait for starts is not all of it, and another line says so.
+  const isSizeTooSmall = "are_sufficient" in sizes && !sizes.are_sufficient;
   const ofSource = typeof max_wait?.source === "string" ? ` for ${max_wait.source}` : "";
   return [
     ...(budget === null || budget_dollars_per_month === null
@@ -178,7 +193,7 @@ function requirementLines({ current: { meets }, bill }: Advice): string[] {
       : [
           `The current settings ${budget ? "meet" : "exceed"} the budget: ${money(bill.dollars_per_month)} of ${money(budget_dollars_per_month)} a month.`,
         ]),
-    ...(slo === null || max_wait === null || wait_ms === null
+    ...(slo === null || max_wait === null || wait_ms === null || isSizeTooSmall
       ? []
       : [
           `The current settings ${slo ? "meet" : "do not meet"} a ${max_wait.percentile} wait of at most ${millisText(max_wait.ms)}${ofSource}: it is ${millisText(wait_ms)}.`,

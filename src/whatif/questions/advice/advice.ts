@@ -15,6 +15,7 @@ import { freePlan } from "./free-plan.ts";
 import type { OwnDelay } from "./own-delays.ts";
 import { computeDollars, type Proposal, type ProposalInput } from "./proposal.ts";
 import { proposalsFor } from "./proposals.ts";
+import { type SizesSummary, sizesSummary } from "./size-proposal.ts";
 
 /** The JSON of `standin advise`. */
 export type Advice = {
@@ -43,6 +44,7 @@ export type Advice = {
   readonly own_delays: readonly OwnDelay[];
   /** Why nothing is recommended, although proposals may be listed. */
   readonly too_little: readonly string[];
+  readonly sizes: SizesSummary;
   /** Of the traffic in the record; then no delay is recommended. Null if it stays as it was. */
   readonly traffic_change: TrafficChangeSummary | null;
   readonly would_change: readonly string[];
@@ -83,6 +85,7 @@ export function adviceFrom(input: AdviceInput): Advice {
   );
   const { budget_dollars_per_month: budget, max_wait: maxWait } = requirements;
   const { currentWaitMs } = input;
+  const sizes = sizesSummary(input, bill);
   return {
     question,
     plan,
@@ -96,7 +99,10 @@ export function adviceFrom(input: AdviceInput): Advice {
         ...requirements,
         budget: budget === null ? null : bill.dollars_per_month <= budget,
         wait_ms: currentWaitMs ?? null,
-        slo: maxWait === null || currentWaitMs === undefined ? null : currentWaitMs <= maxWait.ms,
+        slo:
+          maxWait === null || currentWaitMs === undefined
+            ? null
+            : currentWaitMs <= maxWait.ms && (!("are_sufficient" in sizes) || sizes.are_sufficient),
       },
     },
     decision: too_little.length > 0 ? null : (proposals.find((one) => isAdvisable(one, input)) ?? null),
@@ -104,6 +110,7 @@ export function adviceFrom(input: AdviceInput): Advice {
     no_free_plan: free !== undefined && "why_not" in free ? free.why_not : null,
     own_delays: proposals.some(({ kind }) => kind === "delays_by_compute") ? input.ownDelays : [],
     too_little,
+    sizes,
     traffic_change: trafficChange,
     would_change: wouldChange(input),
     not_known: notKnown(input, bill),
@@ -142,7 +149,7 @@ function wouldChange({ decision, programsThatWait }: AdviceInput): string[] {
 }
 
 function notKnown(
-  { attribution, margins, requirements, currentWaitMs, priceList, question }: AdviceInput,
+  { attribution, margins, requirements, currentWaitMs, priceList, question, sizes }: AdviceInput,
   bill: MonthlyBill,
 ) {
   return [
@@ -152,7 +159,11 @@ function notKnown(
     ...(bill.lines.some(({ line }) => line === "to the minimum")
       ? [`whether your contract still has the minimum of $${priceList.minimum} a month`]
       : []),
-    `whether ${isSmallest(question) ? "a larger size is needed" : "a smaller size is enough"} (standin whatif capacity)`,
+    ...("missing" in sizes
+      ? [
+          `whether ${isSmallest(question) ? "a larger size is needed" : "a smaller size is enough"}: ${sizes.missing}`,
+        ]
+      : []),
     ...(attribution === undefined || attribution.sources.every(({ source }) => source === UNNAMED)
       ? ["what keeps the computes active: the requests name no source"]
       : []),

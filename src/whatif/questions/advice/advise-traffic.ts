@@ -16,16 +16,15 @@ import { CurveAnswer } from "../curve/curve-answer.ts";
 import type { Advice } from "./advice.ts";
 import { adviceOfAnswers, type WaitsForSlo } from "./advice-of-answers.ts";
 import { freePlanText } from "./advice-page.ts";
+import { type SizeChoices, type SizeTerms, sizeChoices } from "./size-choices.ts";
 import { SloWaits } from "./slo-waits.ts";
 
 /** What an advice is about, besides the question and the traffic. */
-export type AdviceTerms = {
+export type AdviceTerms = SizeTerms & {
   readonly plan: PricedPlan;
   readonly priceList: PriceList;
   readonly usage: OtherUsage;
   readonly budgetDollars: number | undefined;
-  /** What the waits for starts must meet. */
-  readonly slo: Slo | undefined;
   /** The platform's default delay, in seconds. */
   readonly defaultDelayS: number;
 };
@@ -35,6 +34,7 @@ export type AdviceParts = {
   /** Has the outcomes of its `namedDelays`. */
   readonly curve: CurveAnswer;
   readonly waits: WaitsForSlo;
+  readonly sizes: SizeChoices;
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
   /** Names, in the order of the traffic. */
@@ -50,7 +50,7 @@ export function namesSources({ sources }: Traffic): boolean {
 export function adviceOf(
   question: Question,
   { plan, priceList, usage, budgetDollars, slo, defaultDelayS }: AdviceTerms,
-  { curve, waits, attribution, computes }: AdviceParts,
+  { curve, waits, attribution, computes, sizes }: AdviceParts,
 ): AdviceAndLimits {
   const answer = curve.summary(
     slo === undefined || isOfAllAtP99(slo)
@@ -65,7 +65,14 @@ export function adviceOf(
         : { percentile: percentileText(slo.share), source: slo.source ?? null, ms: slo.waitMs },
   };
   const settings = { plan, priceList, usage, requirements, defaultDelayS };
-  const advice = adviceOfAnswers(question, settings, { curve, answer, attribution, computes, waits });
+  const advice = adviceOfAnswers(question, settings, {
+    curve,
+    answer,
+    attribution,
+    computes,
+    waits,
+    sizes,
+  });
   const noFreePlan = freePlanText(advice);
   const left_out = [...(noFreePlan === null ? [] : [noFreePlan]), ...answer.limits.left_out];
   return { advice, limits: { ...answer.limits, left_out } };
@@ -125,5 +132,6 @@ export function* adviceSteps(
   const attribution = namesSources(traffic)
     ? yield* attributionReport(traffic, question, randomFor(seed), false)
     : undefined;
-  return adviceOf(question, terms, { curve, waits, attribution, computes: traffic.computes });
+  const sizes = yield* sizeChoices(traffic, question, terms, waits.currentMs, randomFor(seed));
+  return adviceOf(question, terms, { curve, waits, attribution, sizes, computes: traffic.computes });
 }

@@ -15,10 +15,11 @@ import type { TrafficSummary } from "../../trace/traffic-summary.ts";
 import { type MonthlyBill, monthlyBill, type OtherUsage } from "../../units/bill.ts";
 import type { AttributionReport } from "../attribution/attribution-report.ts";
 import type { OwnDelay } from "./own-delays.ts";
+import type { SizeChoices } from "./size-choices.ts";
 
 /** A change that a user can make, and what it changes. */
 export type Proposal = {
-  readonly kind: "delay" | "delays_by_compute" | "source" | "plan";
+  readonly kind: "delay" | "delays_by_compute" | "source" | "plan" | "size";
   /** In the imperative, without a full stop. */
   readonly change: string;
   /** What the whole bill is less by; negative if it is more. Half the width of the 95 % interval, or null. */
@@ -39,6 +40,8 @@ export type Proposal = {
   readonly delay_s?: DelayChoice;
   readonly plan?: VendorPlan;
   readonly source?: string;
+  /** One for all computes. */
+  readonly size?: { readonly min_cu: number; readonly max_cu: number };
 };
 
 /** What proposals are made from. */
@@ -68,6 +71,7 @@ export type ProposalInput = {
   readonly ownDelayOf: (compute: number) => SuspendDelay;
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
+  readonly sizes: SizeChoices;
   /** Only programs on a timer can be stopped; the others are what the computes are for. */
   readonly periodic: readonly PeriodicSource[];
 };
@@ -109,7 +113,10 @@ export function marginsOf(
   return "missing" in margins ? undefined : monthlySaving(margins, costs, { to, from });
 }
 
-export type Change = Pick<Proposal, "kind" | "change" | "delay_s" | "delay_is_clear" | "plan" | "source"> & {
+export type Change = Pick<
+  Proposal,
+  "kind" | "change" | "delay_s" | "delay_is_clear" | "plan" | "source" | "size"
+> & {
   readonly saves_with_twice_the_requests?: boolean | undefined;
   /** A month's compute after the change, and its cold starts at their worth. */
   readonly computeDollars: number;

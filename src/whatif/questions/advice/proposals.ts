@@ -17,6 +17,7 @@ import {
   proposal,
   startDollars,
 } from "./proposal.ts";
+import { sizeProposal } from "./size-proposal.ts";
 
 /** Those with a worth above 0, the most worthwhile first. */
 export function proposalsFor(
@@ -24,11 +25,13 @@ export function proposalsFor(
   bill: MonthlyBill,
   free: FreePlan | undefined,
 ): readonly Proposal[] {
+  const size = sizeProposal(input, bill);
   return [
     ...delayProposals(input, bill),
     ...computeProposals(input, bill),
     ...sourceProposals(input, bill),
     ...planProposals(input, bill),
+    ...(size === undefined ? [] : [size]),
     ...(free !== undefined && "proposal" in free ? [free.proposal] : []),
   ]
     .filter(({ worth_dollars_per_month }) => worth_dollars_per_month > 0)

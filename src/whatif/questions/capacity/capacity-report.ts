@@ -3,26 +3,24 @@ import { SECOND } from "../../../kernel/time.ts";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../../platform/model/cache.ts";
-import { collectParts, untilDeleted } from "../../../traffic/recorded/trace/trace.ts";
+import { collectParts } from "../../../traffic/recorded/trace/trace.ts";
 import { tooManyDays } from "../../held-out/day-statistics.ts";
 import { LeftOutDays, noMarginsReason } from "../../held-out/left-out-days.ts";
-import { effectiveDelay, type Question } from "../../input/question.ts";
+import type { Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import { sloSource } from "../../input/slo.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { activeIntervals } from "../../replay/active-intervals.ts";
-import { loadReadingsOf } from "../../sizes/load-readings-source.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
 import { plural } from "../../units/number-format.ts";
-import { StartLatencies } from "../../units/start-latency.ts";
 import { type RecoveryBucket, readsLostToStarts, recoveredAfterMs } from "./cache-recovery.ts";
 import { CacheSimulation } from "./cache-simulation.ts";
 import { type CapacityAssumptions, type CapacityRow, CapacityTotals, demandOf } from "./capacity-totals.ts";
 import { CurrentUse, type CurrentUseSummary } from "./current-use.ts";
 import { LoadSensitivity, type SensitivityRow } from "./load-sensitivity.ts";
 import { directConnections } from "./pool-connections.ts";
-import type { ScalingSetting } from "./scaling-setting.ts";
+import { currentScalingSetting } from "./scaling-setting.ts";
 
 export type CapacityReport = {
   readonly question: QuestionSummary;
@@ -86,20 +84,19 @@ export function* capacityReport(
     used += own.at.length > 0 ? 1 : 0;
     recorded += own.load === undefined ? 0 : 1;
     peak = Math.max(peak, directConnections(own).peak);
-    const latencies = new StartLatencies(question.latency, random, number);
-    const setting: ScalingSetting = {
-      period: untilDeleted(period, question.deletedAt?.[number]),
-      delay: effectiveDelay(question, question.currentDelay, number),
-      latencies,
-      readings: loadReadingsOf(random, number, question.scaling?.starts[number]),
-    };
+    const setting = currentScalingSetting(question, period, number, random);
     const needed = current === undefined ? own : current.add(own, setting, number);
     for (const total of totals) {
       total.addConnections(own, period);
       total.addScaling(needed, setting);
     }
     sensitivity.add(needed, setting);
-    const { served, intervals: active } = activeIntervals(own, setting.period, setting.delay, latencies);
+    const { served, intervals: active } = activeIntervals(
+      own,
+      setting.period,
+      setting.delay,
+      setting.latencies,
+    );
     distances?.add(
       served,
       number,

@@ -20,10 +20,11 @@ import {
   poolLoads,
 } from "./pool-connections.ts";
 import { emptyScalingDays } from "./scaling-days.ts";
-import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
+import { type CountedWaits, emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
 import { replayScaling, smallestSizeCu } from "./scaling-replay.ts";
 import type { Demand, ScalingSetting } from "./scaling-setting.ts";
 import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
+import { missedShare } from "./sufficient-size.ts";
 
 /** What capacity depends on and a trace does not contain. */
 export type CapacityAssumptions = {
@@ -135,6 +136,7 @@ export class CapacityTotals {
     period: Period,
     leftOut: LeftOutDays | undefined,
     judgedSource?: number,
+    waits?: CountedWaits,
   ) {
     const { cache, poolBy, reserved, slo } = assumptions;
     this.#slo = slo;
@@ -145,6 +147,7 @@ export class CapacityTotals {
     this.#scaling = emptyScalingOutcome(
       leftOut === undefined ? undefined : emptyScalingDays(period),
       judgedSource,
+      waits,
     );
     this.#poolBy = poolBy;
     this.#profile = profile;
@@ -172,6 +175,10 @@ export class CapacityTotals {
   /** Requests that get no connection, directly or through the pool, of those that the SLO is about. */
   get rejected(): number {
     return this.#judgedRefused;
+  }
+
+  get outcome(): Readonly<ScalingOutcome> {
+    return this.#scaling;
   }
 
   addConnections(arrivals: ComputeArrivals, period: Period): void {
@@ -285,14 +292,4 @@ export function demandOf({
   cache,
 }: CapacityAssumptions): Demand {
   return { loadPerRequest, loadFactor: cpuShare, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
-}
-
-/** The share of the judged requests that an SLO does not allow. `rejected`: of these requests. */
-export function missedShare(
-  { waitMs }: Slo,
-  outcome: Pick<ScalingOutcome, "addedWaits" | "requests" | "judged">,
-  rejected: number,
-): number {
-  const { addedWaits, requests } = outcome.judged ?? outcome;
-  return requests === 0 ? 0 : Math.min(1, (addedWaits.countAbove(waitMs) + rejected) / requests);
 }

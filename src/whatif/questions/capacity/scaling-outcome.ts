@@ -1,5 +1,6 @@
 import type { DurationMs } from "../../../kernel/time.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
+import type { IgnoredSources } from "../../trace/ignored-waits.ts";
 import type { ScalingDays } from "./scaling-days.ts";
 
 export type ScalingOutcome = {
@@ -11,12 +12,20 @@ export type ScalingOutcome = {
   scaleEvents: number;
   starts: number;
   requests: number;
-  /** By how much throttling lengthens requests. */
+  /** By how much throttling lengthens requests; see `CountedWaits`. */
   readonly addedWaits: WaitHistogram;
   /** The requests that an SLO is about; undefined: all. */
   readonly judged?: JudgedRequests | undefined;
   /** By UTC day, for margins; undefined where they are not needed. */
   readonly days?: ScalingDays | undefined;
+} & CountedWaits;
+
+/** Which waits count besides those of throttled requests, and which do not. */
+export type CountedWaits = {
+  /** Whether waits for a start count, too. */
+  readonly hasStartWaits?: boolean | undefined;
+  /** Sources that nobody waits for. */
+  readonly ignored?: IgnoredSources | undefined;
 };
 
 /** The requests of one source, and by how much throttling lengthens them. */
@@ -27,8 +36,13 @@ type JudgedRequests = {
 };
 
 /** `judgedSource`: of an SLO; undefined: all requests count. */
-export function emptyScalingOutcome(days?: ScalingDays, judgedSource?: number): ScalingOutcome {
+export function emptyScalingOutcome(
+  days?: ScalingDays,
+  judgedSource?: number,
+  waits: CountedWaits = {},
+): ScalingOutcome {
   return {
+    ...waits,
     days,
     judged:
       judgedSource === undefined

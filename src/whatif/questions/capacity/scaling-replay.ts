@@ -8,6 +8,7 @@ import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
 import type { ReplayObserver } from "../../replay/fixed-replay.ts";
 import { DepartureQueue } from "../../sizes/departure-queue.ts";
 import { type LoadReadingsSource, loadAverageFrom } from "../../sizes/load-readings-source.ts";
+import { isIgnored } from "../../trace/ignored-waits.ts";
 import type { LatencySource } from "../../units/start-latency.ts";
 import { addScalingTime } from "./scaling-days.ts";
 import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
@@ -165,6 +166,7 @@ class ScalingReplay {
     // A request that arrives during the start is served at its end.
     const at = Math.max(arrival, this.#readyAt);
     if (durationMs === 0) {
+      if (at > arrival && this.#outcome.hasStartWaits) this.#addWait(index, at - arrival);
       if (this.#running.size === 0) this.#idleSince = at;
       this.#observer?.ended(index, at);
       return;
@@ -277,7 +279,8 @@ class ScalingReplay {
 
   #endRequests(): void {
     const progress = this.#now - this.#lagMs + ROUNDING_MS;
-    const { durationMs } = this.#requests;
+    const { at, durationMs } = this.#requests;
+    const since = this.#outcome.hasStartWaits ? at : (this.#servedAt ?? at);
     while (this.#running.firstAt <= progress) {
       const index = this.#running.take();
       this.#load -= this.#loadOf(index);
@@ -286,7 +289,7 @@ class ScalingReplay {
       else if (this.#servedAt !== undefined)
         this.#addWait(
           index,
-          Math.round(this.#now - (this.#servedAt[index] as number) - (durationMs[index] as number)),
+          Math.round(this.#now - (since[index] as number) - (durationMs[index] as number)),
         );
     }
     if (this.#running.size === 0) this.#idleSince = this.#now;
@@ -299,7 +302,8 @@ class ScalingReplay {
   }
 
   #addWait(index: number, waitMs: DurationMs): void {
-    const { addedWaits, judged } = this.#outcome;
+    const { addedWaits, judged, ignored } = this.#outcome;
+    if (isIgnored(ignored, this.#requests.source, index)) return;
     addedWaits.add(waitMs);
     if (judged !== undefined && (this.#requests.source?.[index] ?? 0) === judged.source)
       judged.addedWaits.add(waitMs);

@@ -1,7 +1,9 @@
-import type { Period } from "../../../traffic/recorded/trace/trace.ts";
+import type { Random } from "../../../kernel/random-port.ts";
+import { type Period, untilDeleted } from "../../../traffic/recorded/trace/trace.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
-import type { LoadReadingsSource } from "../../sizes/load-readings-source.ts";
-import type { LatencySource } from "../../units/start-latency.ts";
+import { effectiveDelay, type Question } from "../../input/question.ts";
+import { type LoadReadingsSource, loadReadingsOf } from "../../sizes/load-readings-source.ts";
+import { type LatencySource, StartLatencies } from "../../units/start-latency.ts";
 
 /** What requests need of their compute. */
 export type Demand = {
@@ -22,3 +24,18 @@ export type ScalingSetting = {
   readonly latencies: LatencySource;
   readonly readings: LoadReadingsSource;
 };
+
+/** Of a compute under its current delay. */
+export function currentScalingSetting(
+  question: Question,
+  period: Period,
+  compute: number,
+  random: Random,
+): ScalingSetting & { readonly latencies: StartLatencies } {
+  return {
+    period: untilDeleted(period, question.deletedAt?.[compute]),
+    delay: effectiveDelay(question, question.currentDelay, compute),
+    latencies: new StartLatencies(question.latency, random, compute),
+    readings: loadReadingsOf(random, compute, question.scaling?.starts[compute]),
+  };
+}

@@ -1,0 +1,127 @@
+import type { Random } from "../../../kernel/random-port.ts";
+import type { DurationMs } from "../../../kernel/time.ts";
+import type { SizeRange } from "../../../platform/catalog/sizes.ts";
+import { collectParts } from "../../../traffic/recorded/trace/trace.ts";
+import { tooManyDays } from "../../held-out/day-statistics.ts";
+import { LeftOutDays, noMarginsReason } from "../../held-out/left-out-days.ts";
+import type { Question } from "../../input/question.ts";
+import { sloSource } from "../../input/slo.ts";
+import { ignoredSources } from "../../trace/ignored-waits.ts";
+import type { Traffic } from "../../trace/known-traffic.ts";
+import { type CapacityAssumptions, CapacityTotals } from "../capacity/capacity-totals.ts";
+import { CurrentUse } from "../capacity/current-use.ts";
+import { currentScalingSetting } from "../capacity/scaling-setting.ts";
+import {
+  DEFAULT_RESERVED_CONNECTIONS,
+  DEFAULT_SLO,
+  isWithinSlo,
+  missedShare,
+} from "../capacity/sufficient-size.ts";
+import type { SizeTerms } from "./size-choices.ts";
+
+/** What a fleet uses under its sizes, and whether they are enough. */
+export type SizeOutcome = {
+  readonly cuMs: number;
+  /** By UTC day of the period; empty if there are no intervals. */
+  readonly cuMsByDay: Float64Array;
+  readonly starts: number;
+  /** Whether the waits meet the SLO, where a rejected request exceeds any wait. */
+  readonly isSufficient: boolean;
+  /** At the percentile of the SLO: the largest of computes with equal sizes. */
+  readonly waitMs: DurationMs;
+};
+
+/** Replays as those of `whatif capacity`, with waits for starts if an SLO is stated for them. */
+export class SizeReplays {
+  readonly #traffic: Traffic;
+  readonly #question: Question;
+  readonly #terms: SizeTerms;
+  readonly #random: Random;
+  readonly #leftOut: LeftOutDays | undefined;
+
+  constructor(traffic: Traffic, question: Question, terms: SizeTerms, random: Random) {
+    const { period } = traffic;
+    this.#traffic = traffic;
+    this.#question = question;
+    this.#terms = terms;
+    this.#random = random;
+    this.#leftOut = (tooManyDays(period) ?? noMarginsReason(period)) ? undefined : new LeftOutDays(period);
+  }
+
+  /** Each choice gives every compute a size. Yields the number of computes done. */
+  *under(
+    choices: readonly ((compute: number) => SizeRange)[],
+    loadFactor = 1,
+  ): Generator<number, readonly SizeOutcome[]> {
+    const { computes, period } = this.#traffic;
+    const { metered } = this.#question;
+    const assumptions = this.#assumptions(loadFactor);
+    // The observed durations contain the throttling of the world's own sizes under the recorded loads.
+    const recorded =
+      metered === undefined
+        ? undefined
+        : new CurrentUse(this.#question, this.#terms.profile, this.#assumptions(1));
+    const fleets = choices.map((rangeOf) => ({ rangeOf, bySize: new Map<string, CapacityTotals>() }));
+    for (const compute of computes.keys()) {
+      const own = collectParts(this.#traffic.arrivals(compute));
+      const setting = currentScalingSetting(this.#question, period, compute, this.#random);
+      const needed = recorded?.add(own, setting, compute) ?? own;
+      for (const { rangeOf, bySize } of fleets) {
+        const totals = this.#totalsOf(rangeOf(compute), bySize, assumptions);
+        totals.addConnections(own, period);
+        totals.addScaling(needed, setting);
+      }
+      yield compute + 1;
+    }
+    return fleets.map(({ bySize }) => outcomeOf([...bySize.values()], assumptions.slo));
+  }
+
+  #assumptions(loadFactor: number): CapacityAssumptions & { readonly slo: NonNullable<SizeTerms["slo"]> } {
+    const { loadPerRequest = 0, slo = DEFAULT_SLO } = this.#terms;
+    return {
+      loadPerRequest,
+      cpuShare: loadFactor * (this.#question.scaling?.cpuShare ?? 1),
+      slo,
+      reserved: DEFAULT_RESERVED_CONNECTIONS,
+      poolBy: "compute",
+    };
+  }
+
+  #totalsOf(
+    range: SizeRange,
+    bySize: Map<string, CapacityTotals>,
+    assumptions: CapacityAssumptions,
+  ): CapacityTotals {
+    const key = `${range.minCu}..${range.maxCu}`;
+    const { sources, period } = this.#traffic;
+    const { profile, slo } = this.#terms;
+    const judged = sloSource(slo, sources);
+    const totals =
+      bySize.get(key) ??
+      new CapacityTotals(range, profile, assumptions, period, this.#leftOut, judged, {
+        hasStartWaits: slo !== undefined,
+        // A limit for a source counts its waits, even if waits of that source are otherwise ignored.
+        ignored: judged === undefined ? ignoredSources(this.#question.ignoredWaits, sources) : undefined,
+      });
+    bySize.set(key, totals);
+    return totals;
+  }
+}
+
+function outcomeOf(totals: readonly CapacityTotals[], slo: NonNullable<SizeTerms["slo"]>): SizeOutcome {
+  const cuMsByDay = new Float64Array(totals[0]?.outcome.days?.cuMs.length ?? 0);
+  let [cuMs, starts, waitMs] = [0, 0, 0];
+  for (const { outcome } of totals) {
+    const { addedWaits, requests } = outcome.judged ?? outcome;
+    cuMs += outcome.cuMs;
+    starts += outcome.starts;
+    waitMs = Math.max(waitMs, addedWaits.quantile(slo.share, requests));
+    outcome.days?.cuMs.forEach((used, day) => {
+      cuMsByDay[day] = (cuMsByDay[day] as number) + used;
+    });
+  }
+  const isSufficient = totals.every(({ outcome, rejected }) =>
+    isWithinSlo(missedShare(slo, outcome, rejected), slo),
+  );
+  return { cuMs, cuMsByDay, starts, waitMs, isSufficient };
+}
