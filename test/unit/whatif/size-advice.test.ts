@@ -13,7 +13,8 @@ import {
   type CapacityReport,
   capacityReport,
 } from "../../../src/whatif/questions/capacity/capacity-report.ts";
-import { DEFAULT_SLO, isSufficient } from "../../../src/whatif/questions/capacity/sufficient-size.ts";
+import { DEFAULT_SLO } from "../../../src/whatif/questions/capacity/missed-share.ts";
+import { isSufficient } from "../../../src/whatif/questions/capacity/sufficient-size.ts";
 import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { DAY, HOUR, MINUTES, SECOND } from "../../support/traffic/traces.ts";
 

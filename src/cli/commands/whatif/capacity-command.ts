@@ -6,11 +6,8 @@ import { type Slo, sloText } from "../../../whatif/input/slo.ts";
 import { capacityPage } from "../../../whatif/questions/capacity/capacity-page.ts";
 import { capacityReport } from "../../../whatif/questions/capacity/capacity-report.ts";
 import type { CapacityAssumptions, PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
-import {
-  DEFAULT_SLO,
-  hasSufficientSize,
-  USUAL_SIZES,
-} from "../../../whatif/questions/capacity/sufficient-size.ts";
+import { DEFAULT_SLO } from "../../../whatif/questions/capacity/missed-share.ts";
+import { hasSufficientSize, USUAL_SIZES } from "../../../whatif/questions/capacity/sufficient-size.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";

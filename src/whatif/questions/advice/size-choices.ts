@@ -8,17 +8,9 @@ import type { Question } from "../../input/question.ts";
 import type { Slo } from "../../input/slo.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { plural } from "../../units/number-format.ts";
-import { DEFAULT_SLO, USUAL_SIZES } from "../capacity/sufficient-size.ts";
-import { type SizeOutcome, SizeReplays } from "./size-replays.ts";
-
-/** What sizes are compared by. */
-export type SizeTerms = {
-  readonly profile: Profile;
-  /** Of waits for starts and for throttled requests together. Undefined: `DEFAULT_SLO`, of throttled requests only. */
-  readonly slo: Slo | undefined;
-  /** vCPUs of a running request, where the traffic states no load; undefined: unknown. */
-  readonly loadPerRequest: number | undefined;
-};
+import { DEFAULT_SLO } from "../capacity/missed-share.ts";
+import { USUAL_SIZES } from "../capacity/sufficient-size.ts";
+import { type SizeOutcome, SizeReplays, type SizeTerms } from "./size-replays.ts";
 
 /** The current sizes and the best other ones, or why sizes are not compared. */
 export type SizeChoices =

@@ -1,23 +1,28 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import type { DurationMs } from "../../../kernel/time.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { collectParts } from "../../../traffic/recorded/trace/trace.ts";
 import { tooManyDays } from "../../held-out/day-statistics.ts";
 import { LeftOutDays, noMarginsReason } from "../../held-out/left-out-days.ts";
 import type { Question } from "../../input/question.ts";
-import { sloSource } from "../../input/slo.ts";
+import { type Slo, sloSource } from "../../input/slo.ts";
 import { ignoredSources } from "../../trace/ignored-waits.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { type CapacityAssumptions, CapacityTotals } from "../capacity/capacity-totals.ts";
 import { CurrentUse } from "../capacity/current-use.ts";
+import { DEFAULT_SLO, isWithinSlo, missedShare } from "../capacity/missed-share.ts";
 import { currentScalingSetting } from "../capacity/scaling-setting.ts";
-import {
-  DEFAULT_RESERVED_CONNECTIONS,
-  DEFAULT_SLO,
-  isWithinSlo,
-  missedShare,
-} from "../capacity/sufficient-size.ts";
-import type { SizeTerms } from "./size-choices.ts";
+import { DEFAULT_RESERVED_CONNECTIONS } from "../capacity/sufficient-size.ts";
+
+/** What sizes are compared by. */
+export type SizeTerms = {
+  readonly profile: Profile;
+  /** Of waits for starts and for throttled requests together. Undefined: `DEFAULT_SLO`, of throttled requests only. */
+  readonly slo: Slo | undefined;
+  /** vCPUs of a running request, where the traffic states no load; undefined: unknown. */
+  readonly loadPerRequest: number | undefined;
+};
 
 /** What a fleet uses under its sizes, and whether they are enough. */
 export type SizeOutcome = {
@@ -76,7 +81,7 @@ export class SizeReplays {
     return fleets.map(({ bySize }) => outcomeOf([...bySize.values()], assumptions.slo));
   }
 
-  #assumptions(loadFactor: number): CapacityAssumptions & { readonly slo: NonNullable<SizeTerms["slo"]> } {
+  #assumptions(loadFactor: number): CapacityAssumptions & { readonly slo: Slo } {
     const { loadPerRequest = 0, slo = DEFAULT_SLO } = this.#terms;
     return {
       loadPerRequest,
@@ -108,7 +113,7 @@ export class SizeReplays {
   }
 }
 
-function outcomeOf(totals: readonly CapacityTotals[], slo: NonNullable<SizeTerms["slo"]>): SizeOutcome {
+function outcomeOf(totals: readonly CapacityTotals[], slo: Slo): SizeOutcome {
   const cuMsByDay = new Float64Array(totals[0]?.outcome.days?.cuMs.length ?? 0);
   let [cuMs, starts, waitMs] = [0, 0, 0];
   for (const { outcome } of totals) {

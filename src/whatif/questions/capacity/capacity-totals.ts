@@ -11,6 +11,7 @@ import { WaitHistogram } from "../../replay/wait-histogram.ts";
 import { monthBaseMs } from "../../trace/month-base.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
+import { missedShare } from "./missed-share.ts";
 import {
   directConnections,
   directLimit,
@@ -24,7 +25,6 @@ import { type CountedWaits, emptyScalingOutcome, type ScalingOutcome } from "./s
 import { replayScaling, smallestSizeCu } from "./scaling-replay.ts";
 import type { Demand, ScalingSetting } from "./scaling-setting.ts";
 import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
-import { missedShare } from "./sufficient-size.ts";
 
 /** What capacity depends on and a trace does not contain. */
 export type CapacityAssumptions = {

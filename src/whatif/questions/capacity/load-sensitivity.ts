@@ -3,10 +3,10 @@ import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
 import type { Slo } from "../../input/slo.ts";
+import { missedShare } from "./missed-share.ts";
 import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
 import { replayScaling } from "./scaling-replay.ts";
 import type { Demand, ScalingSetting } from "./scaling-setting.ts";
-import { missedShare } from "./sufficient-size.ts";
 
 /** Factors by which the assumed load is varied. */
 const FACTORS = [0.25, 0.5, 2, 4] as const;
