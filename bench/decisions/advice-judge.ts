@@ -137,7 +137,7 @@ function isNotKnown({ advice }: RecordedAdvice): boolean {
 }
 
 function settingsAfter(
-  { kind, delay_s, plan, source }: Proposal,
+  { kind, delay_s, plan, source, every_s }: Proposal,
   { advised, advice }: RecordedAdvice,
 ): FleetSettings {
   if (plan === "free") throw new Error("the free plan needs storage and transfer, which are not stated");
@@ -149,7 +149,8 @@ function settingsAfter(
       kind === "delays_by_compute"
         ? (compute) => own.get(computeName(compute)) ?? CURRENT_DELAY_S
         : () => delay,
-    without: source,
+    without: every_s === undefined ? source : undefined,
+    slower: source === undefined || every_s === undefined ? undefined : { source, everyMs: every_s * SECOND },
   };
 }
 

@@ -1,11 +1,14 @@
-import { DAY, HOUR, SECOND } from "../../src/kernel/time.ts";
+import { DAY, type DurationMs, HOUR, SECOND } from "../../src/kernel/time.ts";
 import { newestPriceList, type PricedPlan } from "../../src/platform/catalog/price-lists.ts";
 import type { ComputeArrivals, Period } from "../../src/traffic/recorded/trace/trace.ts";
 import { perMonth } from "../../src/whatif/gap-curve/costs.ts";
 import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
 import { bestDelayOf } from "../../src/whatif/gap-curve/optimum.ts";
 import { dayTotals } from "../../src/whatif/held-out/day-totals.ts";
+import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
 import type { LongGaps } from "../../src/whatif/trace/long-gaps.ts";
+import { periodicSources } from "../../src/whatif/trace/periodic-sources.ts";
+import { spacedArrivals } from "../../src/whatif/trace/spaced-arrivals.ts";
 import type { AdvisedPlan } from "./recorded-advice.ts";
 import { CURRENT_DELAY_S, type TrafficReader } from "./recorded-answer.ts";
 import { SOURCES, selectedArrivals } from "./traffic-kinds.ts";
@@ -16,6 +19,8 @@ export type FleetSettings = {
   readonly delayOf: (compute: number) => SuspendDelay;
   /** The source that does not send requests any more. */
   readonly without?: string | undefined;
+  /** The source that sends at this longer interval. */
+  readonly slower?: { readonly source: string; readonly everyMs: DurationMs } | undefined;
 };
 
 /** A month like these days. The weighted cost has cold starts at their worth. */
@@ -32,6 +37,7 @@ export class OtherDays {
   /** The best delays of computes in hindsight, by the worth of a cold start. */
   readonly #bestOwn: (worthS: number) => readonly SuspendDelay[];
   readonly #bestOfAll: (worthS: number) => SuspendDelay;
+  readonly #slower: (source: string, everyMs: DurationMs) => LongGaps;
 
   /** `reader`: of a period of this length. */
   constructor(arrivals: readonly ComputeArrivals[], period: Period, reader: TrafficReader) {
@@ -46,12 +52,32 @@ export class OtherDays {
         return [name, reader.read(others, period).longGaps];
       }),
     );
+    const periodic = periodicSources(
+      trafficOf({
+        period,
+        sources,
+        computes: arrivals.map((own, id) => ({ id: String(id), arrivals: own })),
+      }),
+    );
+    const read = new Map<string, LongGaps>();
+    this.#slower = (name, newEveryMs) => {
+      const key = `${name} ${newEveryMs}`;
+      const known = read.get(key);
+      if (known !== undefined) return known;
+      const everyMs = periodic.find(({ source }) => source === name)?.everyMs ?? newEveryMs;
+      const spacing = { source: (SOURCES as readonly string[]).indexOf(name), everyMs, newEveryMs };
+      const sent = arrivals.map((own) => spacedArrivals(own, spacing));
+      const { longGaps } = reader.read(sent, period);
+      read.set(key, longGaps);
+      return longGaps;
+    };
     this.#bestOwn = (worthS) => arrivals.map((own) => bestDelayOf(reader.read([own], period).gaps, worthS));
     this.#bestOfAll = (worthS) => bestDelayOf(reader.read(arrivals, period).gaps, worthS);
   }
 
-  costs({ plan, delayOf, without }: FleetSettings, { dollarsPerStart }: StartDollars): MonthCosts {
-    const gaps = without === undefined ? this.#all : (this.#without.get(without) as LongGaps);
+  costs({ plan, delayOf, without, slower }: FleetSettings, { dollarsPerStart }: StartDollars): MonthCosts {
+    const sent = without === undefined ? this.#all : (this.#without.get(without) as LongGaps);
+    const gaps = slower === undefined ? sent : this.#slower(slower.source, slower.everyMs);
     const { activeMs, coldStarts } = dayTotals(gaps, delayOf, () => 1);
     const aMonth = (values: Float64Array) =>
       perMonth(

@@ -10,6 +10,7 @@ import {
   type AnsweredQuestions,
   adviceOfAnswers,
 } from "../../src/whatif/questions/advice/advice-of-answers.ts";
+import { slowerSources } from "../../src/whatif/questions/advice/slower-sources.ts";
 import { attributionReport } from "../../src/whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../src/whatif/questions/curve/curve-answer.ts";
 import { runToEnd } from "../../src/whatif/questions/curve/delay-replays.ts";
@@ -88,8 +89,14 @@ function answersOn(
     attribution:
       sources.length === 0 ? undefined : runToEnd(attributionReport(traffic, question, randomFrom(seed))),
     computes: traffic.computes,
+    slower: runToEnd(slowerSources(traffic, question, curve.periodic, randomFrom(seed))),
     sizes: { missing: "the requests state no load" },
-    waits: { shortestDelay: ALL_DELAYS.shortest, currentMs: undefined, withoutMs: undefined },
+    waits: {
+      shortestDelay: ALL_DELAYS.shortest,
+      currentMs: undefined,
+      withoutMs: undefined,
+      slowerMs: undefined,
+    },
   };
 }
 

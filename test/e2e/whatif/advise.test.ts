@@ -16,7 +16,12 @@ test("advise names the health check that keeps computes active, before a delay t
   const { code, stdout } = await runStandin(["advise", trace]);
   expect(code).toBe(0);
   const lines = stdout.split("\n\n")[0]?.split("\n") ?? [];
-  expect(stdout).toMatch(/^Drop health-check \(every 4 min\), or send it less often or elsewhere: −\$/);
+  expect(stdout).toMatch(
+    /^Drop health-check \(every 4 min\), or send it elsewhere: −\$[\d.]+ ± \$[\d.]+ a month, /,
+  );
+  expect(lines.join(" ")).toMatch(
+    /; or send it every 10 min: −\$[\d.]+ ± \$[\d.]+ a month, \+[\d.]+ cold starts a day\./,
+  );
   expect(lines.length, stdout).toBeLessThanOrEqual(10);
   const { advice } = await advise(trace);
   expect(advice.decision).toMatchObject({ kind: "source", source: "health-check", is_clear: true });

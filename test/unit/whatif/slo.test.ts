@@ -3,7 +3,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import { parseSlo, percentileText, type Slo, sloSource, sloText } from "../../../src/whatif/input/slo.ts";
-import { SloWaits } from "../../../src/whatif/questions/advice/slo-waits.ts";
+import { SloWaits, withoutSource } from "../../../src/whatif/questions/advice/slo-waits.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { HOUR, MINUTES, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
@@ -70,7 +70,11 @@ function complete<T>(work: Generator<unknown, T>): T {
 
 function waitUnder(text: string, delay: number, dropped?: string): number {
   const waits = new SloWaits(traffic, question, parseSlo(text) as Slo, randomFrom(1));
-  return complete(waits.under(delay, dropped));
+  return complete(
+    dropped === undefined
+      ? waits.under(delay)
+      : waits.under(delay, (own) => withoutSource(own, traffic.sources.indexOf(dropped))),
+  );
 }
 
 test("the wait of all requests at p99 is that of every replay", () => {

@@ -19,6 +19,7 @@ import {
   waitsForSlo,
 } from "../../../whatif/questions/advice/advise-traffic.ts";
 import { sizeChoices } from "../../../whatif/questions/advice/size-choices.ts";
+import { slowerSources } from "../../../whatif/questions/advice/slower-sources.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import type { OtherUsage } from "../../../whatif/units/bill.ts";
@@ -206,6 +207,12 @@ async function adviceOn(
     sizes: await runWithProgress(
       sizeChoices(traffic, question, terms, waits.currentMs, randomFrom(question.seed)),
       "comparing sizes",
+      traffic.computes.length,
+      signal,
+    ),
+    slower: await runWithProgress(
+      slowerSources(traffic, question, curve.periodic, randomFrom(question.seed)),
+      "replaying computes",
       traffic.computes.length,
       signal,
     ),

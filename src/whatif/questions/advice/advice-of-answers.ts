@@ -9,6 +9,7 @@ import type { CurveSummary } from "../curve/curve-summary.ts";
 import { type Advice, adviceFrom, type Requirements } from "./advice.ts";
 import { ownDelaysOf } from "./own-delays.ts";
 import type { SizeChoices } from "./size-choices.ts";
+import type { SlowerSource } from "./slower-sources.ts";
 
 /** What a user states besides the question. */
 export type AdviceSettings = {
@@ -31,6 +32,7 @@ export type AnsweredQuestions = {
   readonly computes: readonly string[];
   readonly waits: WaitsForSlo;
   readonly sizes: SizeChoices;
+  readonly slower: readonly SlowerSource[];
 };
 
 /** What the traffic says about the limit on the wait. */
@@ -41,12 +43,14 @@ export type WaitsForSlo = {
   readonly currentMs: DurationMs | undefined;
   /** Without a source; undefined: that of all requests at p99 counts. */
   readonly withoutMs: ReadonlyMap<string, DurationMs> | undefined;
+  /** With a longer interval of a source; undefined as above. */
+  readonly slowerMs: ReadonlyMap<string, DurationMs> | undefined;
 };
 
 export function adviceOfAnswers(
   question: Question,
   settings: AdviceSettings,
-  { curve, answer, attribution, computes, waits, sizes }: AnsweredQuestions,
+  { curve, answer, attribution, computes, waits, sizes, slower }: AnsweredQuestions,
 ): Advice {
   const ownDelays = ownDelaysOf(answer.computes ?? []);
   const chosen = new Map(ownDelays.map(({ compute, delay_s }) => [compute, delay_s]));
@@ -61,6 +65,7 @@ export function adviceOfAnswers(
     maxWaitMs: settings.requirements.max_wait?.ms,
     currentWaitMs: waits.currentMs,
     waitWithoutMs: (source) => waits.withoutMs?.get(source),
+    waitSlowerMs: (source) => waits.slowerMs?.get(source),
     figuresAt: (delay) => curve.figuresAt(delay),
     waitP99Ms: (delay) => curve.waitP99Ms(delay),
     margins: curve.margins(),
@@ -72,6 +77,7 @@ export function adviceOfAnswers(
       chosen.get(computes[compute] ?? "") ?? effectiveDelay(question, question.currentDelay, compute),
     attribution,
     sizes,
+    slower,
     periodic: curve.periodic,
     programsThatWait: answer.programs_that_wait.map(({ source }) => source),
   });

@@ -13,6 +13,7 @@ import {
   moneyWithMargin,
   monthNote,
   signed,
+  spanText,
 } from "../../units/number-format.ts";
 import { changeText as trafficText } from "../../units/traffic-change.ts";
 import type { Advice } from "./advice.ts";
@@ -61,7 +62,9 @@ export type AdviceText = {
 
 export function adviceText(advice: Advice): AdviceText {
   const { decision, proposals, would_change, not_known, too_little, traffic_change, bill, current } = advice;
-  const others = proposals.filter((one) => one !== decision).slice(0, OTHERS);
+  // The longer interval of a source is named with its removal.
+  const named = new Set(proposals.map(({ less_often }) => less_often));
+  const others = proposals.filter((one) => one !== decision && !named.has(one)).slice(0, OTHERS);
   const p99 = current.wait_p99_ms === null ? "" : `, p99 wait ${millisText(current.wait_p99_ms)}`;
   return {
     decision: decisionLine(advice),
@@ -136,8 +139,17 @@ function decisionLine({ decision, too_little, traffic_change, current, proposals
   return `${proposalText(decision)}.${isDelayUnchanged ? ` ${keep}: no other delay saves more than the noise.` : ""}`;
 }
 
-function proposalText({ change, saves_dollars_per_month, margin_95, cold_starts_per_day }: Proposal): string {
-  return `${change}: ${changeText(saves_dollars_per_month, margin_95)} a month, ${signed(cold_starts_per_day)} cold starts a day`;
+function proposalText(one: Proposal): string {
+  const { change, less_often: slower } = one;
+  const instead =
+    slower?.every_s === undefined
+      ? ""
+      : `; or send it every ${spanText(slower.every_s)}: ${savingText(slower)}`;
+  return `${change}: ${savingText(one)}${instead}`;
+}
+
+function savingText({ saves_dollars_per_month, margin_95, cold_starts_per_day }: Proposal): string {
+  return `${changeText(saves_dollars_per_month, margin_95)} a month, ${signed(cold_starts_per_day)} cold starts a day`;
 }
 
 /** Of the bill: a saving has a minus, and an increase a plus. */
@@ -146,10 +158,10 @@ function changeText(saves: number, margin: number | null): string {
 }
 
 /** For a key figure and a bar. */
-function shortText({ kind, source, plan, size, delay_s }: Proposal): string {
+function shortText({ kind, source, every_s, plan, size, delay_s }: Proposal): string {
   switch (kind) {
     case "source":
-      return `without ${source}`;
+      return every_s === undefined ? `without ${source}` : `${source} every ${spanText(every_s)}`;
     case "plan":
       return `plan ${plan}`;
     case "delays_by_compute":

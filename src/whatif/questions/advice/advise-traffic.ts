@@ -9,6 +9,7 @@ import { replayComputes } from "../../input/replay-jobs.ts";
 import { isOfAllAtP99, percentileText, type Slo } from "../../input/slo.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
+import { spacedArrivals } from "../../trace/spaced-arrivals.ts";
 import type { OtherUsage } from "../../units/bill.ts";
 import { meanLatencyMs } from "../../units/mean-latency.ts";
 import { type AttributionReport, attributionReport } from "../attribution/attribution-report.ts";
@@ -16,8 +17,10 @@ import { CurveAnswer } from "../curve/curve-answer.ts";
 import type { Advice } from "./advice.ts";
 import { adviceOfAnswers, type WaitsForSlo } from "./advice-of-answers.ts";
 import { freePlanText } from "./advice-page.ts";
-import { type SizeChoices, type SizeTerms, sizeChoices } from "./size-choices.ts";
-import { SloWaits } from "./slo-waits.ts";
+import { type SizeChoices, sizeChoices } from "./size-choices.ts";
+import type { SizeTerms } from "./size-replays.ts";
+import { SloWaits, withoutSource } from "./slo-waits.ts";
+import { type SlowerSource, slowerSources, spacingsOf } from "./slower-sources.ts";
 
 /** What an advice is about, besides the question and the traffic. */
 export type AdviceTerms = SizeTerms & {
@@ -35,6 +38,7 @@ export type AdviceParts = {
   readonly curve: CurveAnswer;
   readonly waits: WaitsForSlo;
   readonly sizes: SizeChoices;
+  readonly slower: readonly SlowerSource[];
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
   /** Names, in the order of the traffic. */
@@ -50,7 +54,7 @@ export function namesSources({ sources }: Traffic): boolean {
 export function adviceOf(
   question: Question,
   { plan, priceList, usage, budgetDollars, slo, defaultDelayS }: AdviceTerms,
-  { curve, waits, attribution, computes, sizes }: AdviceParts,
+  { curve, waits, attribution, computes, sizes, slower }: AdviceParts,
 ): AdviceAndLimits {
   const answer = curve.summary(
     slo === undefined || isOfAllAtP99(slo)
@@ -72,6 +76,7 @@ export function adviceOf(
     computes,
     waits,
     sizes,
+    slower,
   });
   const noFreePlan = freePlanText(advice);
   const left_out = [...(noFreePlan === null ? [] : [noFreePlan]), ...answer.limits.left_out];
@@ -86,21 +91,32 @@ export function* waitsForSlo(
   slo: Slo | undefined,
   random: Random,
 ): Generator<number, WaitsForSlo> {
-  if (slo === undefined)
-    return { shortestDelay: ALL_DELAYS.shortest, currentMs: undefined, withoutMs: undefined };
+  if (slo === undefined) return { shortestDelay: ALL_DELAYS.shortest, currentMs: undefined, ...OF_ALL };
   const { currentDelay } = question;
   if (isOfAllAtP99(slo)) {
     const found = yield* curve.search({ maxWaitP99Ms: slo.waitMs });
-    return { shortestDelay: found?.delay, currentMs: curve.waitP99Ms(currentDelay), withoutMs: undefined };
+    return { shortestDelay: found?.delay, currentMs: curve.waitP99Ms(currentDelay), ...OF_ALL };
   }
   const waits = new SloWaits(traffic, question, slo, random);
   const search = cheapestWithin(curve.curve, { maxWaitP99Ms: slo.waitMs });
   let step = search.next();
   while (step.done !== true) step = search.next(yield* waits.under(step.value));
   const withoutMs = new Map<string, DurationMs>();
-  for (const { source } of curve.periodic) withoutMs.set(source, yield* waits.under(currentDelay, source));
-  return { shortestDelay: step.value?.delay, currentMs: yield* waits.under(currentDelay), withoutMs };
+  for (const { source } of curve.periodic) {
+    const dropped = traffic.sources.indexOf(source);
+    withoutMs.set(source, yield* waits.under(currentDelay, (own) => withoutSource(own, dropped)));
+  }
+  const slowerMs = new Map<string, DurationMs>();
+  for (const spacing of spacingsOf(traffic, question, curve.periodic)) {
+    const waitMs = yield* waits.under(currentDelay, (own) => spacedArrivals(own, spacing));
+    slowerMs.set(traffic.sources[spacing.source] ?? "", waitMs);
+  }
+  const currentMs = yield* waits.under(currentDelay);
+  return { shortestDelay: step.value?.delay, currentMs, withoutMs, slowerMs };
 }
+
+/** What replays of other traffic report is used instead. */
+const OF_ALL = { withoutMs: undefined, slowerMs: undefined };
 
 /** The whole advice in one thread. Yields after each part of the work, so that others get a turn. */
 export function* adviceSteps(
@@ -132,6 +148,7 @@ export function* adviceSteps(
   const attribution = namesSources(traffic)
     ? yield* attributionReport(traffic, question, randomFor(seed), false)
     : undefined;
+  const slower = yield* slowerSources(traffic, question, curve.periodic, randomFor(seed));
   const sizes = yield* sizeChoices(traffic, question, terms, waits.currentMs, randomFor(seed));
-  return adviceOf(question, terms, { curve, waits, attribution, sizes, computes: traffic.computes });
+  return adviceOf(question, terms, { curve, waits, attribution, sizes, slower, computes: traffic.computes });
 }

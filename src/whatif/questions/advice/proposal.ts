@@ -16,6 +16,7 @@ import { type MonthlyBill, monthlyBill, type OtherUsage } from "../../units/bill
 import type { AttributionReport } from "../attribution/attribution-report.ts";
 import type { OwnDelay } from "./own-delays.ts";
 import type { SizeChoices } from "./size-choices.ts";
+import type { SlowerSource } from "./slower-sources.ts";
 
 /** A change that a user can make, and what it changes. */
 export type Proposal = {
@@ -40,6 +41,10 @@ export type Proposal = {
   readonly delay_s?: DelayChoice;
   readonly plan?: VendorPlan;
   readonly source?: string;
+  /** The longer interval of the source; absent: it is dropped. */
+  readonly every_s?: number;
+  /** If it is dropped: the same with a longer interval instead, if that is within the limits. */
+  readonly less_often?: Proposal;
   /** One for all computes. */
   readonly size?: { readonly min_cu: number; readonly max_cu: number };
 };
@@ -63,6 +68,8 @@ export type ProposalInput = {
   readonly maxWaitMs: DurationMs | undefined;
   /** The wait that the limit is about, without a source. */
   readonly waitWithoutMs: (source: string) => DurationMs | undefined;
+  /** The same with its longer interval. */
+  readonly waitSlowerMs: (source: string) => DurationMs | undefined;
   readonly figuresAt: (delay: DelayChoice) => PointFigures;
   readonly margins: DayMargins | { readonly missing: string };
   readonly heldOut: HeldOutSummary;
@@ -72,6 +79,8 @@ export type ProposalInput = {
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
   readonly sizes: SizeChoices;
+  /** Of the programs on a timer, those that may have a longer interval. */
+  readonly slower: readonly SlowerSource[];
   /** Only programs on a timer can be stopped; the others are what the computes are for. */
   readonly periodic: readonly PeriodicSource[];
 };
@@ -115,7 +124,7 @@ export function marginsOf(
 
 export type Change = Pick<
   Proposal,
-  "kind" | "change" | "delay_s" | "delay_is_clear" | "plan" | "source" | "size"
+  "kind" | "change" | "delay_s" | "delay_is_clear" | "plan" | "source" | "every_s" | "size"
 > & {
   readonly saves_with_twice_the_requests?: boolean | undefined;
   /** A month's compute after the change, and its cold starts at their worth. */

@@ -1,8 +1,6 @@
-import { DAY, SECOND } from "../../../kernel/time.ts";
 import { ALLOWED_DELAYS } from "../../../platform/catalog/price-lists.ts";
-import { perMonth } from "../../gap-curve/costs.ts";
 import type { MonthlyBill } from "../../units/bill.ts";
-import { delayText, plural, spanText } from "../../units/number-format.ts";
+import { delayText, plural } from "../../units/number-format.ts";
 import type { FreePlan } from "./free-plan.ts";
 import { promisedTooMuch } from "./own-delays.ts";
 import { planProposals } from "./plan-proposals.ts";
@@ -10,7 +8,6 @@ import {
   bestSettable,
   computeDollars,
   delayChange,
-  dollarsPerStart,
   marginsOf,
   type Proposal,
   type ProposalInput,
@@ -18,6 +15,7 @@ import {
   startDollars,
 } from "./proposal.ts";
 import { sizeProposal } from "./size-proposal.ts";
+import { sourceProposals } from "./source-proposals.ts";
 
 /** Those with a worth above 0, the most worthwhile first. */
 export function proposalsFor(
@@ -77,41 +75,4 @@ function computeProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
       worthMarginDollars: worth.margin95,
     }),
   ];
-}
-
-function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
-  const { attribution, currentDelay, traffic, periodic, maxWaitMs = Number.POSITIVE_INFINITY } = input;
-  const isNotKnown = "missing" in input.margins;
-  if (attribution === undefined) return [];
-  const intervals = new Map(periodic.map(({ source, everyMs }) => [source, everyMs]));
-  const baseMs = traffic.month_base_days * DAY;
-  const current = input.figuresAt(currentDelay).cold_starts_per_day;
-  return (
-    attribution.sources
-      // Without a check that keeps computes active, others wait for starts.
-      .filter(
-        ({ source, saves_cost, without }) =>
-          intervals.has(source) &&
-          saves_cost > 0 &&
-          (input.waitWithoutMs(source) ?? without.wait_p99_ms) <= maxWaitMs,
-      )
-      .map(({ source, saves_cost, more_cold_starts, margin_95 }) => {
-        const perStart = dollarsPerStart(input);
-        const margin = margin_95 === null || isNotKnown ? null : perMonth(margin_95.saves_cost, baseMs);
-        return proposal(input, bill, {
-          kind: "source",
-          change: `Drop ${source} (every ${spanText((intervals.get(source) ?? 0) / SECOND)}), or send it less often or elsewhere`,
-          source,
-          computeDollars: computeDollars(input, currentDelay) - perMonth(saves_cost, baseMs),
-          coldStartsPerDay: current + more_cold_starts / traffic.days,
-          startDollars: startDollars(input, currentDelay) + perMonth(more_cold_starts, baseMs) * perStart,
-          marginDollars: margin,
-          // Cost and cold starts vary together; adding their margins is on the safe side.
-          worthMarginDollars:
-            margin === null || margin_95 === null
-              ? null
-              : margin + perMonth(margin_95.more_cold_starts, baseMs) * perStart,
-        });
-      })
-  );
 }

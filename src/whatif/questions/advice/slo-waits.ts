@@ -31,11 +31,13 @@ export class SloWaits {
       this.#source === undefined ? ignoredSources(question.ignoredWaits, traffic.sources) : undefined;
   }
 
-  /** `dropped`: a source whose requests are not sent. Yields the number of computes done. */
-  *under(delay: DelayChoice, dropped?: string): Generator<number, DurationMs> {
-    const { period, computes, sources } = this.#traffic;
+  /** `sentOf`: what a compute is sent instead of its requests. Yields the number of computes done. */
+  *under(
+    delay: DelayChoice,
+    sentOf: (arrivals: ComputeArrivals) => ComputeArrivals = (arrivals) => arrivals,
+  ): Generator<number, DurationMs> {
+    const { period, computes } = this.#traffic;
     const question = this.#question;
-    const droppedSource = dropped === undefined ? -1 : sources.indexOf(dropped);
     const waits = new WaitHistogram();
     let starts: Start[] = [];
     let requests = 0;
@@ -45,8 +47,7 @@ export class SloWaits {
     };
     const replay = new FixedReplay(period, delay === "own" ? "never" : delay, undefined, observer);
     for (const number of computes.keys()) {
-      const all = collectParts(this.#traffic.arrivals(number));
-      const sent = droppedSource < 0 ? all : withoutSource(all, droppedSource);
+      const sent = sentOf(collectParts(this.#traffic.arrivals(number)));
       starts = [];
       replay.begin(new StartLatencies(question.latency, this.#random, number), {
         delay: effectiveDelay(question, delay, number),
@@ -61,7 +62,8 @@ export class SloWaits {
   }
 }
 
-function withoutSource({ at, durationMs, source }: ComputeArrivals, dropped: number): ComputeArrivals {
+/** `dropped`: the position of a source whose requests are not sent. */
+export function withoutSource({ at, durationMs, source }: ComputeArrivals, dropped: number): ComputeArrivals {
   const isSent = (_: number, index: number) => (source?.[index] ?? 0) !== dropped;
   return {
     at: at.filter(isSent),

@@ -6,9 +6,10 @@ import type { Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
+import type { ComputeSetting } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay, meteredMs, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import { loadSizesOf } from "../../sizes/scaling-computes.ts";
-import { ignoredSources } from "../../trace/ignored-waits.ts";
+import { type IgnoredSources, ignoredSources } from "../../trace/ignored-waits.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { mergeSources } from "../../trace/merge-sources.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
@@ -31,7 +32,7 @@ export type SourceShare = {
   readonly alone: OutcomeFigures;
 };
 
-type SavingMargins = {
+export type SavingMargins = {
   readonly saves_s: number;
   /** Of the change of the active time; null if there is none on some days. */
   readonly active_percent: number | null;
@@ -73,7 +74,7 @@ export function* attributionReport(
   const traffic = mergeSources(allTraffic, MAX_SOURCES);
   const { period, sources } = traffic;
   const count = Math.max(1, sources.length);
-  const { ownDelays, deletedAt, costs } = question;
+  const { costs } = question;
   const currentDelay = question.currentDelay === "own" ? 0 : question.currentDelay;
   // One that was combined with others is not known any more.
   const known = question.ignoredWaits.filter((source) => sources.includes(source));
@@ -85,13 +86,7 @@ export function* attributionReport(
     const cu = sizeOf(costs, number);
     const latencies = new StartLatencies(question.latency, random, number);
     for (const attributor of own === undefined ? [fleet] : [fleet, own]) {
-      const setting = {
-        cu,
-        delay: ownDelays?.[number],
-        deletedAt: deletedAt?.[number],
-        startWorth: startWorth(costs, cu),
-        ignored,
-      };
+      const setting = attributedSetting(question, number, ignored);
       attributor.begin(latencies, setting, () => loadSizesOf(question.scaling, number, random));
       eachPart(traffic.arrivals(number), (part) => attributor.add(part));
       attributor.end();
@@ -131,6 +126,22 @@ export function* attributionReport(
   };
 }
 
+/** Of a compute under its current delay, besides the sizes of one that scales. */
+export function attributedSetting(
+  { ownDelays, deletedAt, costs }: Question,
+  compute: number,
+  ignored: IgnoredSources | undefined,
+): Omit<ComputeSetting, "sizes"> {
+  const cu = sizeOf(costs, compute);
+  return {
+    cu,
+    delay: ownDelays?.[compute],
+    deletedAt: deletedAt?.[compute],
+    startWorth: startWorth(costs, cu),
+    ignored,
+  };
+}
+
 function sharesOf(
   { all, shares }: Attribution,
   { sources, period }: Traffic,
@@ -157,7 +168,8 @@ function sharesOf(
     .sort((a, b) => b.saves_s - a.saves_s || (a.source < b.source ? -1 : 1));
 }
 
-function savingMargins(
+/** `without`: after the change, both by day. */
+export function savingMargins(
   all: ReplayOutcome,
   without: ReplayOutcome,
   margins: OutcomeMargins,

@@ -1,0 +1,114 @@
+import type { Random } from "../../../kernel/random-port.ts";
+import { type DurationMs, MINUTE, SECOND } from "../../../kernel/time.ts";
+import { collectParts } from "../../../traffic/recorded/trace/trace.ts";
+import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
+import type { Question } from "../../input/question.ts";
+import { outcomeFigures } from "../../replay/figures.ts";
+import { FixedReplay } from "../../replay/fixed-replay.ts";
+import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import { loadSizesOf } from "../../sizes/scaling-computes.ts";
+import { ignoredSources } from "../../trace/ignored-waits.ts";
+import type { Traffic } from "../../trace/known-traffic.ts";
+import type { PeriodicSource } from "../../trace/periodic-sources.ts";
+import { type Spacing, spacedArrivals } from "../../trace/spaced-arrivals.ts";
+import { StartLatencies } from "../../units/start-latency.ts";
+import { attributedSetting, type SavingMargins, savingMargins } from "../attribution/attribution-report.ts";
+
+/** What a program on a timer saves with a longer interval, in the period. */
+export type SlowerSource = {
+  readonly source: string;
+  readonly everyMs: DurationMs;
+  readonly newEveryMs: DurationMs;
+  readonly savesDollars: number;
+  readonly moreColdStarts: number;
+  /** Null without intervals. */
+  readonly margins: Pick<SavingMargins, "saves_cost" | "more_cold_starts"> | null;
+  /** Of all requests. */
+  readonly waitP99Ms: DurationMs;
+};
+
+/** Each takes a replay of the traffic. */
+const MAX_SOURCES = 24;
+
+/** Intervals that people set, in minutes. */
+const ROUND_MINUTES = [10, 15, 20, 30, 60, 120, 180, 360, 720, 1_440];
+/** How much longer than the delay an interval is, so that the compute suspends between two requests. */
+const MARGIN = 1.1;
+
+/** The shortest round interval between whose requests computes suspend; undefined if that is no longer than the current one. */
+export function slowerInterval(question: Question, everyMs: DurationMs): DurationMs | undefined {
+  const { currentDelay, ownDelays = [] } = question;
+  const finite = (currentDelay === "own" ? ownDelays : [currentDelay]).filter((delay) => delay !== "never");
+  // Autosuspend is disabled.
+  if (finite.length === 0) return undefined;
+  const leastMs = MARGIN * Math.max(...finite) * SECOND;
+  const ms = ROUND_MINUTES.map((minutes) => minutes * MINUTE).find((one) => one >= leastMs);
+  return ms !== undefined && ms > everyMs ? ms : undefined;
+}
+
+/** Programs that keep computes active and would not with a longer interval. */
+export function spacingsOf(
+  { sources }: Pick<Traffic, "sources">,
+  question: Question,
+  periodic: readonly PeriodicSource[],
+): readonly Spacing[] {
+  return periodic.slice(0, MAX_SOURCES).flatMap(({ source, everyMs }) => {
+    const newEveryMs = slowerInterval(question, everyMs);
+    return newEveryMs === undefined ? [] : [{ source: sources.indexOf(source), everyMs, newEveryMs }];
+  });
+}
+
+/** Under the current delay. Yields the number of computes done. */
+export function* slowerSources(
+  traffic: Traffic,
+  question: Question,
+  periodic: readonly PeriodicSource[],
+  random: Random,
+): Generator<number, readonly SlowerSource[]> {
+  const { period, sources } = traffic;
+  const spacings = spacingsOf(traffic, question, periodic);
+  if (spacings.length === 0) return [];
+  const delay = question.currentDelay === "own" ? 0 : question.currentDelay;
+  const ignored = ignoredSources(question.ignoredWaits, sources);
+  const replayOf = () => new FixedReplay(period, delay, emptyOutcomeByDay(period));
+  const now = replayOf();
+  const changed = spacings.map((spacing) => ({ spacing, replay: replayOf() }));
+  for (const number of traffic.computes.keys()) {
+    const own = collectParts(traffic.arrivals(number));
+    const latencies = new StartLatencies(question.latency, random, number);
+    const add = (replay: FixedReplay, arrivals: typeof own) => {
+      const sizes = loadSizesOf(question.scaling, number, random);
+      replay.begin(latencies, { ...attributedSetting(question, number, ignored), sizes });
+      replay.add(arrivals);
+      replay.end();
+    };
+    add(now, own);
+    for (const { spacing, replay } of changed) add(replay, spacedArrivals(own, spacing));
+    yield number + 1;
+  }
+  const margins = OutcomeMargins.of(period);
+  return changed.map(({ spacing, replay }) =>
+    slowerSource(traffic, question, spacing, now.outcome, replay.outcome, margins),
+  );
+}
+
+function slowerSource(
+  { period, sources }: Traffic,
+  { costs }: Question,
+  { source, everyMs, newEveryMs }: Spacing,
+  now: ReplayOutcome,
+  changed: ReplayOutcome,
+  margins: ReturnType<typeof OutcomeMargins.of>,
+): SlowerSource {
+  const periodMs = period.endAt - period.startAt;
+  const [before, after] = [outcomeFigures(now, periodMs, costs), outcomeFigures(changed, periodMs, costs)];
+  return {
+    source: sources[source] ?? "",
+    everyMs,
+    newEveryMs,
+    savesDollars: before.cost - after.cost,
+    moreColdStarts: after.cold_starts - before.cold_starts,
+    margins: "missing" in margins ? null : savingMargins(now, changed, margins, costs),
+    waitP99Ms: after.wait_p99_ms,
+  };
+}
