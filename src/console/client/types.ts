@@ -50,7 +50,12 @@ type Change = {
 // The answer of `POST /whatif/advice` is that of `standin advise --json`, and its text.
 export type Advice = {
   readonly bill: { readonly dollars_per_month: number };
-  readonly current: { readonly cold_starts_per_day: number; readonly wait_p99_ms: number | null };
+  readonly current: {
+    readonly cold_starts_per_day: number;
+    /** If there were none: the upper limit of 95 % confidence. */
+    readonly cold_starts_per_day_at_most_95?: number;
+    readonly wait_p99_ms: number | null;
+  };
   readonly decision: Change | null;
   readonly text: {
     readonly decision: string;

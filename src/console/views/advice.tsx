@@ -79,7 +79,7 @@ function Bill({ advice: { bill, current, decision } }: { readonly advice: Advice
       />
       <Card
         title="Cold starts a day"
-        now={formatNumber(current.cold_starts_per_day)}
+        now={startsText(current)}
         after={
           decision === null
             ? undefined
@@ -89,6 +89,13 @@ function Bill({ advice: { bill, current, decision } }: { readonly advice: Advice
       {current.wait_p99_ms !== null && <Card title="p99 wait" now={formatDuration(current.wait_p99_ms)} />}
     </ul>
   );
+}
+
+function startsText({
+  cold_starts_per_day: starts,
+  cold_starts_per_day_at_most_95: atMost,
+}: Advice["current"]): string {
+  return atMost === undefined ? formatNumber(starts) : `0 (at most ${formatNumber(atMost)})`;
 }
 
 type CardProps = {

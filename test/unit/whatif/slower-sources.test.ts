@@ -109,3 +109,10 @@ test("a longer interval is not proposed if waits would then exceed the limit", (
   expect(changes("p99.9 wait < 100ms for health-check")).toEqual([undefined]);
   expect(changes("p95 wait < 100ms for people")).toEqual([600]);
 });
+
+test("without a cold start in the record, the answer has the upper limit by the rule of three, never 0 alone", () => {
+  const advice = adviceOn();
+  // The health check keeps the compute active: none in 21 days is at most 3 in 21 days.
+  expect(advice.current).toMatchObject({ cold_starts_per_day: 0, cold_starts_per_day_at_most_95: 3 / 21 });
+  expect(adviceText(advice).now).toMatch(/ a month, 0 \(at most 0\.14\) cold starts a day/);
+});

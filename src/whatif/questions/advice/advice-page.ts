@@ -4,7 +4,6 @@ import { type PageTable, pageTable } from "../../page/page-table.ts";
 import { periodText, requestsText, truncatedTitle } from "../../page/page-text.ts";
 import { wrapped } from "../../page/terminal-style.ts";
 import {
-  amount,
   amountWithMargin,
   delayPhrase,
   delayText,
@@ -14,6 +13,7 @@ import {
   monthNote,
   signed,
   spanText,
+  startsWithMargin,
 } from "../../units/number-format.ts";
 import { changeText as trafficText } from "../../units/traffic-change.ts";
 import type { Advice } from "./advice.ts";
@@ -77,7 +77,7 @@ export function adviceText(advice: Advice): AdviceText {
     free_plan: freePlanText(advice),
     would_change,
     not_known,
-    now: `${money(bill.dollars_per_month)} a month, ${amount(current.cold_starts_per_day)} cold starts a day${p99}.${too_little.length > 0 ? "" : " ± is half a 95 % interval for other days."}`,
+    now: `${money(bill.dollars_per_month)} a month, ${startsWithMargin(current.cold_starts_per_day, null, current.cold_starts_per_day_at_most_95)} cold starts a day${p99}.${too_little.length > 0 ? "" : " ± is half a 95 % interval for other days."}`,
   };
 }
 

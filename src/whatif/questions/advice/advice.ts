@@ -6,6 +6,7 @@ import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import { DEFAULTS } from "../../input/question.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";
+import type { PointFigures } from "../../replay/figures.ts";
 import type { TrafficSummary } from "../../trace/traffic-summary.ts";
 import { type MonthlyBill, monthlyBill } from "../../units/bill.ts";
 import { delayText } from "../../units/number-format.ts";
@@ -26,6 +27,8 @@ export type Advice = {
   readonly current: {
     readonly delay_s: DelayChoice;
     readonly cold_starts_per_day: number;
+    /** See `PointFigures`. */
+    readonly cold_starts_per_day_at_most_95?: number;
     readonly wait_p99_ms: number | null;
     readonly meets: Requirements & {
       /** The wait that `max_wait` is about. */
@@ -93,7 +96,7 @@ export function adviceFrom(input: AdviceInput): Advice {
     bill,
     current: {
       delay_s: currentDelay,
-      cold_starts_per_day: input.figuresAt(currentDelay).cold_starts_per_day,
+      ...coldStartsOf(input.figuresAt(currentDelay)),
       wait_p99_ms: input.waitP99Ms(currentDelay) ?? null,
       meets: {
         ...requirements,
@@ -115,6 +118,10 @@ export function adviceFrom(input: AdviceInput): Advice {
     would_change: wouldChange(input),
     not_known: notKnown(input, bill),
   };
+}
+
+function coldStartsOf({ cold_starts_per_day, cold_starts_per_day_at_most_95: atMost }: PointFigures) {
+  return { cold_starts_per_day, ...(atMost === undefined ? {} : { cold_starts_per_day_at_most_95: atMost }) };
 }
 
 /** While traffic changes, a delay that was best before may not be later. */
