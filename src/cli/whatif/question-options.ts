@@ -85,7 +85,8 @@ export function addQuestionOptions(
       .conflicts(["prices", "pricePlan"]),
     ...priceListOptions(),
     cuOption(),
-    coldStartWorthOption(),
+    coldStartOrDollarsOption(),
+    waitWorthOption(),
     new Option(
       "--start-latency <duration>",
       "time that a suspended compute needs to start: 500ms, 500 (milliseconds), 1s..5s, 3s~0.5 or measured (default: that of the world, or of the profile)",
@@ -124,6 +125,7 @@ export function cuOption(): Option {
   ).argParser(numberAbove(0));
 }
 
+/** For commands that know no waits: a worth in dollars would have no effect. */
 export function coldStartWorthOption(): Option {
   return new Option(
     "--cold-start-worth <duration>",
@@ -133,8 +135,7 @@ export function coldStartWorthOption(): Option {
     .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
 }
 
-/** For commands that also accept a worth in dollars. */
-export function coldStartOrDollarsOption(): Option {
+function coldStartOrDollarsOption(): Option {
   return new Option(
     "--cold-start-worth <worth>",
     "what avoiding one cold start is worth: active time such as 120 (seconds) or 2m, or dollars such as 0.01usd",
@@ -143,7 +144,7 @@ export function coldStartOrDollarsOption(): Option {
     .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
 }
 
-export function waitWorthOption(): Option {
+function waitWorthOption(): Option {
   return new Option(
     "--wait-worth <dollars>",
     "what avoiding one hour of waiting requests is worth, instead of --cold-start-worth",

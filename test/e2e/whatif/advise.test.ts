@@ -236,3 +236,26 @@ test("an advice on a server bills what its branches store, unless it is stated",
   expect(bill.lines).toContainEqual({ line: "history", dollars_per_month: 0.4 });
   expect(bill.unknown).toEqual(["extra branches", "transfer"]);
 });
+
+test.each([
+  ["--wait-worth", "2", { cold_start_worth_s: null, wait_worth_dollars_per_hour: 2 }],
+  ["--cold-start-worth", "0.01usd", { cold_start_worth_s: null, cold_start_worth_dollars: 0.01 }],
+])(
+  "a worth in dollars is the same option in an advice and in its details: %s",
+  async (option, value, stated) => {
+    const trace = await createShopTrace();
+    const answers = ["compare", "attribute", "curve"].map((name) => ["whatif", name]);
+    for (const command of [["advise"], ...answers]) {
+      const { code, stdout } = await runStandin([...command, trace, option, value, "--json"]);
+      expect([command, code]).toEqual([command, 0]);
+      expect(JSON.parse(stdout).question).toMatchObject(stated);
+    }
+    const { stdout } = await runStandin(["whatif", "attribute", trace, option, value]);
+    expect(stdout).toContain(`For a decision: standin advise ${trace} ${option} ${value}`);
+    const { advice } = await advise(trace, option, value);
+    const worths = advice.would_change.filter((one) => one.includes(" worth "));
+    for (const one of worths) expect(one).toMatch(/ worth (less|more) than \$/);
+    const both = await runStandin(["advise", trace, "--wait-worth", "2", "--cold-start-worth", "60"]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("cannot be used with option")]);
+  },
+);

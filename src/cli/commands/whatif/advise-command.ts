@@ -79,6 +79,7 @@ Examples:
   $ standin advise calls.csv --slo "p99 wait < 2s" --out advice.html
   $ standin advise calls.csv --slo "p95 wait < 500ms for web"
   $ standin advise calls.csv --ignore-waits-of health-check
+  $ standin advise calls.csv --wait-worth 2
   $ standin advise calls.csv --cu 2 --load-per-request 0.2
   $ standin advise --data ./.standin --json
   $ standin advise --url http://127.0.0.1:4620`,

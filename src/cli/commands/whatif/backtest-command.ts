@@ -16,10 +16,8 @@ import { type DividedOptions, dividedCommand } from "../../whatif/parts/divided-
 import { POLICIES_HELP, policyOption } from "../../whatif/policy-option.ts";
 import {
   addQuestionOptions,
-  coldStartOrDollarsOption,
   type QuestionOptions,
   questionFromOptions,
-  waitWorthOption,
 } from "../../whatif/question-options.ts";
 import { readGaps } from "../../whatif/replay-workers.ts";
 import type { TraceOptions } from "../../whatif/trace-options.ts";
@@ -34,9 +32,7 @@ export function backtestCommand(): Command {
     name: "backtest",
     description: "train policies on past days, judge them on the next ones, and report the drift",
     addOptions: (command) =>
-      addQuestionOptions(command, ["coldStartWorth"])
-        .addOption(coldStartOrDollarsOption())
-        .addOption(waitWorthOption())
+      addQuestionOptions(command)
         .addOption(
           new Option("--fold <length>", "time that policies are judged on before they are trained again")
             .choices(Object.keys(FOLD_DAYS))

@@ -54,7 +54,7 @@ export function capacityCommand(): Command {
     name: "capacity",
     description: "estimate the cost of compute sizes, and whether they can handle the traffic",
     addOptions(command) {
-      addLoadOptions(addQuestionOptions(command, ["cu", "coldStartWorth"]));
+      addLoadOptions(addQuestionOptions(command, ["cu", "coldStartWorth", "waitWorth"]));
       addReadOptions(command);
       command.addOption(sloOption()).addOption(toleranceOption());
     },

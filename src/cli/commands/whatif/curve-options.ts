@@ -10,14 +10,12 @@ import type { CurveInputOptions } from "../../whatif/databases/open-curve-input.
 import { ignoreWaitsOption } from "../../whatif/ignore-waits-option.ts";
 import {
   addQuestionOptions,
-  coldStartOrDollarsOption,
   cpuShareOption,
   DELAY_FORMS,
   numberAtLeast,
   type OutputOptions,
   parseDelayOption,
   type QuestionOptions,
-  waitWorthOption,
   workersOption,
 } from "../../whatif/question-options.ts";
 
@@ -44,7 +42,7 @@ export function curveFromOption(): Option {
 }
 
 export function addCurveOptions(command: Command): void {
-  addSourceOptions(addQuestionOptions(command, ["coldStartWorth"]));
+  addSourceOptions(addQuestionOptions(command));
   addChoiceOptions(command);
   addCheckOptions(command);
 }
@@ -58,8 +56,6 @@ function addSourceOptions(command: Command): void {
         "answer from the result of the query of whatif sql instead of from traces; - for stdin, repeatable",
       ).argParser((path: string, previous: readonly string[] | undefined) => [...(previous ?? []), path]),
     )
-    .addOption(coldStartOrDollarsOption())
-    .addOption(waitWorthOption())
     .addOption(cpuShareOption())
     .addOption(ignoreWaitsOption().conflicts("client"))
     .addOption(new Option("--table <name>", "table of the requests in the database of --from; not quoted"))

@@ -13,6 +13,7 @@ import { experimentFile } from "../../whatif/apply/experiment-file.ts";
 import { shellQuote } from "../../whatif/manifest.ts";
 import {
   addQuestionOptions,
+  coldStartWorthOption,
   numberAbove,
   type QuestionOptions,
   questionFromOptions,
@@ -54,7 +55,8 @@ export function experimentCommand(): Command {
       ).argParser(numberAbove(0)),
     )
     .addOption(new Option("--out <file>", "file to write the plan to, for whatif apply --plan"));
-  return addQuestionOptions(command, ["present", "cu", "startLatency", "seed"])
+  return addQuestionOptions(command, ["present", "cu", "startLatency", "seed", "coldStartWorth", "waitWorth"])
+    .addOption(coldStartWorthOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",

@@ -62,7 +62,7 @@ Examples:
 }
 
 function addQuotaOptions(command: Command): void {
-  addQuestionOptions(command, ["plan", "price", "prices", "pricePlan", "coldStartWorth"])
+  addQuestionOptions(command, ["plan", "price", "prices", "pricePlan", "coldStartWorth", "waitWorth"])
     .addOption(
       new Option(
         "--quota-cu-hours <n>",

@@ -6,10 +6,10 @@ import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import { DEFAULTS } from "../../input/question.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";
+import { type AssumedWorth, worthText } from "../../page/page-text.ts";
 import type { PointFigures } from "../../replay/figures.ts";
 import type { TrafficSummary } from "../../trace/traffic-summary.ts";
 import { type MonthlyBill, monthlyBill } from "../../units/bill.ts";
-import { delayText } from "../../units/number-format.ts";
 import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import { UNNAMED } from "../attribution/attribution-report.ts";
 import { freePlan } from "./free-plan.ts";
@@ -143,10 +143,11 @@ function isSmallest({ cu }: QuestionSummary): boolean {
 /** Of the choice of a delay. */
 function wouldChange({ decision, programsThatWait }: AdviceInput): string[] {
   const { below, above } = decision.break_even;
-  const worth = (breakEven: { readonly cold_start_worth_s: number | null } | null, word: string) =>
-    breakEven === null || breakEven.cold_start_worth_s === null
-      ? []
-      : [`a cold start worth ${word} than ${delayText(breakEven.cold_start_worth_s)} of active time`];
+  const worth = (breakEven: AssumedWorth | null, word: string) => {
+    if (breakEven === null) return [];
+    const what = breakEven.wait_worth_dollars_per_hour === undefined ? "a cold start" : "an hour of waiting";
+    return [`${what} worth ${word} than ${worthText(breakEven)}`];
+  };
   return [
     ...worth(below, "less"),
     ...worth(above, "more"),
