@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
 import { engineUser } from "../../src/postgres/engine/os-user.ts";
-import { OWNER_RIGHTS, ownerRightsTable } from "../support/postgres/owner-rights.ts";
+import { OWNER_RIGHTS, ownerRightsTable, wantedOutcome } from "../support/postgres/owner-rights.ts";
 import {
   connect,
   createBranch,
@@ -20,7 +20,7 @@ test("the table of the page has these rows", () => {
   expect(section.split("\n").filter((line) => line.startsWith("|"))).toEqual(ownerRightsTable());
 });
 
-describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory }) => {
+describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory, version }) => {
   let server: PostgresServer;
 
   beforeAll(async () => {
@@ -32,7 +32,9 @@ describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory }) => {
     const branch = await createBranch(server, SETTINGS);
     const admin = await connect(branch.uri);
     const different: string[] = [];
-    for (const [index, { statement, platform, refusal, before = [], sql }] of OWNER_RIGHTS.entries()) {
+    const rights = OWNER_RIGHTS.filter(({ since = 0 }) => since <= version);
+    for (const [index, right] of rights.entries()) {
+      const { statement, before = [], sql } = right;
       const database = `row_${index}`;
       await admin.query(`create database ${database}`);
       const uri = new URL(branch.uri);
@@ -43,8 +45,7 @@ describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory }) => {
         () => "accepted",
         (error) => error.code as string,
       );
-      const wanted = platform && refusal === undefined ? "accepted" : INSUFFICIENT_PRIVILEGE;
-      if (outcome !== wanted) different.push(`${statement}: ${outcome}`);
+      if (outcome !== wantedOutcome(right)) different.push(`${statement}: ${outcome}`);
       await owner.query("select pg_drop_replication_slot(slot_name) from pg_replication_slots");
       for (const name of ["copy", "original"]) await owner.query(`drop database if exists ${name}`);
       await owner.end();

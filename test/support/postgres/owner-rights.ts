@@ -5,6 +5,10 @@ export type OwnerRight = {
   readonly platform: boolean;
   /** Why it is rejected here, although the platform accepts it. */
   readonly refusal?: string;
+  /** With which SQLSTATE it is rejected: for lack of a right unless stated. */
+  readonly code?: string;
+  /** The first major version that has the statement. Absent: all have it. */
+  readonly since?: number;
   /** Of what the platform does: a letter of `docs/evidence.md`. */
   readonly evidence: "R" | "S" | "C" | "D" | "A";
   /** Statements of the owner before it. */
@@ -13,7 +17,9 @@ export type OwnerRight = {
   readonly sql?: string;
 };
 
-const PATCHED = "Postgres requires a superuser";
+const INSUFFICIENT_PRIVILEGE = "42501";
+const NOT_SUPPORTED = "0A000";
+const PATCHED = "Postgres requires a superuser in all versions";
 
 /** In the order of the table. Each is executed in a database of its own. */
 export const OWNER_RIGHTS: readonly OwnerRight[] = [
@@ -36,6 +42,13 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
     platform: true,
     evidence: "A",
     before: ["CREATE ROLE clerk", "GRANT clerk TO neondb_owner"],
+  },
+  {
+    statement: "REASSIGN OWNED BY clerk TO neondb_owner, without GRANT clerk TO neondb_owner",
+    platform: false,
+    evidence: "A",
+    before: ["CREATE ROLE clerk"],
+    sql: "REASSIGN OWNED BY clerk TO neondb_owner",
   },
   {
     statement: "SELECT, INSERT, UPDATE, DELETE on tables of other roles",
@@ -70,7 +83,25 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
     evidence: "D",
     before: ["CREATE TABLE words (word text)"],
   },
-  { statement: "CREATE PUBLICATION p FOR ALL TABLES", platform: true, evidence: "D", refusal: PATCHED },
+  {
+    statement: "CREATE PUBLICATION p FOR ALL TABLES",
+    platform: true,
+    evidence: "D",
+    refusal: `${PATCHED}, also as the owner of the publication`,
+  },
+  {
+    statement: "CREATE PUBLICATION p FOR TABLES IN SCHEMA public",
+    platform: true,
+    evidence: "D",
+    since: 15,
+    refusal: `${PATCHED} that have it (15 and later)`,
+  },
+  {
+    statement: "ALTER PUBLICATION p ADD TABLE words",
+    platform: true,
+    evidence: "D",
+    before: ["CREATE TABLE words (word text)", "CREATE PUBLICATION p"],
+  },
   {
     statement: "SELECT pg_create_logical_replication_slot('slot', 'pgoutput')",
     platform: true,
@@ -80,7 +111,8 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
     statement: "CREATE SUBSCRIPTION s CONNECTION '…' PUBLICATION p",
     platform: true,
     evidence: "D",
-    refusal: `${PATCHED}, or from version 16 on \`pg_create_subscription\`: connections would start on the machine of the server, and their options name files`,
+    refusal:
+      "up to version 15 Postgres requires a superuser, from 16 on `pg_create_subscription`, which no role has: connections would start on the machine of the server, and their options name files",
     sql: "CREATE SUBSCRIPTION s CONNECTION 'host=db.example user=u password=p' PUBLICATION p WITH (connect = false)",
   },
   {
@@ -92,6 +124,15 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
   },
   { statement: "SET session_replication_role = replica", platform: false, evidence: "C" },
   { statement: "ALTER SYSTEM SET work_mem = '1MB'", platform: false, evidence: "A" },
+  {
+    statement: "CREATE EXTENSION dblink",
+    platform: true,
+    evidence: "D",
+    code: NOT_SUPPORTED,
+    refusal:
+      "in all versions, its functions take connection strings that name sockets and files of the machine. `postgres_fdw` is available",
+  },
+  { statement: "CREATE EXTENSION postgres_fdw", platform: true, evidence: "D" },
   { statement: "CREATE EXTENSION file_fdw", platform: false, evidence: "D" },
   {
     statement: "COPY words FROM PROGRAM 'date'",
@@ -101,6 +142,11 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
   },
   { statement: "CREATE ROLE other SUPERUSER", platform: false, evidence: "D" },
 ];
+
+/** What Postgres does with the statement: `accepted`, or a SQLSTATE. */
+export function wantedOutcome({ platform, refusal, code = INSUFFICIENT_PRIVILEGE }: OwnerRight): string {
+  return platform && refusal === undefined ? "accepted" : code;
+}
 
 /** The lines of the table as the page has it. */
 export function ownerRightsTable(): string[] {

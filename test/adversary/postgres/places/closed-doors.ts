@@ -147,6 +147,11 @@ export const CLOSED_DOORS: readonly ClosedDoor[] = [
     since: 0,
   },
   { sql: "prepare transaction 'mine'", code: NOT_IN_PREREQUISITE_STATE, since: 0 },
+  {
+    sql: "create publication everything for tables in schema adversary",
+    code: INSUFFICIENT_PRIVILEGE,
+    since: 15,
+  },
   // Up to version 15, whoever may create roles may also be a member of predefined ones that reach no file.
   ...[
     "grant pg_checkpoint to neondb_owner",
