@@ -5,7 +5,7 @@ import { NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import type { Simulation } from "../simulation/simulation.ts";
 
 /** Settings that every world of this release has, and that worlds of earlier releases lack. */
-const NEW_RULES = ["hourlyUsage", "loadAverage", "storageUse"] as const;
+const NEW_RULES = ["hourlyUsage", "loadAverage", "storageUse", "childBranchUse"] as const;
 
 /**
  * The rules of this release apply to a world of an earlier one from the first event on that this release

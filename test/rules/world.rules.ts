@@ -13,6 +13,7 @@ test("a new world records its settings, tracks usage by the hour, scales by load
           hourlyUsage: true,
           loadAverage: true,
           storageUse: true,
+          childBranchUse: true,
           regionalIds: true,
         },
       },

@@ -91,6 +91,8 @@ export function renderFrame({ start, end, use, computeSeconds }: Timeframe, metr
     root_branch_bytes_month: byteHours(storage.root),
     child_branch_bytes_month: byteHours(storage.child),
     instant_restore_bytes_month: byteHours(storage.history),
+    // D: branch-hours of all child branches; the bill subtracts those that the plan includes.
+    extra_branches_month: Math.round((use.data?.children?.branchMs ?? 0) / HOUR),
   };
   return {
     timeframe_start: timestamp(start),

@@ -1,3 +1,4 @@
+import { addChildBranches, type ChildBranchUse, childBranchesSince } from "./child-branch-use.ts";
 import { addStorage, type StorageUse, storageSince } from "./storage-use.ts";
 
 /** What the Postgres of computes has done with data, in bytes. */
@@ -10,10 +11,12 @@ export type DataTraffic = {
 
 export const NO_TRAFFIC: DataTraffic = { writtenBytes: 0, transferredBytes: 0 };
 
-/** The same, and what was stored meanwhile. */
+/** The same, and what was stored or there meanwhile. */
 export type DataUse = DataTraffic & {
   /** Absent: nothing was, or it was not recorded. */
   readonly storage?: StorageUse;
+  /** Of a project. Absent: it had no child branches, or they were not recorded. */
+  readonly children?: ChildBranchUse;
 };
 
 /** Totals of which some have no data. */
@@ -28,6 +31,7 @@ export function sumOfData(one: WithData, other: WithData): WithData {
       writtenBytes: one.data.writtenBytes + other.data.writtenBytes,
       transferredBytes: one.data.transferredBytes + other.data.transferredBytes,
       ...storageProperty(addStorage(one.data.storage, other.data.storage)),
+      ...childrenProperty(addChildBranches(one.data.children, other.data.children)),
     },
   };
 }
@@ -39,8 +43,10 @@ export function dataSince(total: WithData, before: WithData): WithData {
     writtenBytes: total.data.writtenBytes - before.data.writtenBytes,
     transferredBytes: total.data.transferredBytes - before.data.transferredBytes,
     ...storageProperty(storageSince(total.data.storage, before.data.storage)),
+    ...childrenProperty(childBranchesSince(total.data.children, before.data.children)),
   };
-  const isNone = data.writtenBytes === 0 && data.transferredBytes === 0 && data.storage === undefined;
+  const isIdle = data.writtenBytes === 0 && data.transferredBytes === 0;
+  const isNone = isIdle && data.storage === undefined && data.children === undefined;
   return isNone ? {} : { data };
 }
 
@@ -50,4 +56,8 @@ function propertyOf(data: DataUse | undefined): WithData {
 
 function storageProperty(storage: StorageUse | undefined): { readonly storage?: StorageUse } {
   return storage === undefined ? {} : { storage };
+}
+
+function childrenProperty(children: ChildBranchUse | undefined): { readonly children?: ChildBranchUse } {
+  return children === undefined ? {} : { children };
 }

@@ -36,6 +36,8 @@ export type WorldSettings = {
   readonly loadAverage?: true;
   /** What branches store is recorded over time. Absent in worlds of releases up to 0.4 until an event enables it. */
   readonly storageUse?: true;
+  /** The child branches of projects are recorded over time. Absent in worlds of releases up to 0.4 until an event enables it. */
+  readonly childBranchUse?: true;
   /**
    * Ids of branches and computes end in characters that begin with those of their region. Absent in worlds of
    * releases up to 0.4, whose ids end in digits for as long as they exist.
@@ -64,7 +66,15 @@ export const DEFAULT_DURATIONS: DurationKind = "constant";
 export type SettingsChanges = Partial<
   Pick<
     WorldSettings,
-    "operations" | "locks" | "durations" | "answers" | "seed" | "hourlyUsage" | "loadAverage" | "storageUse"
+    | "operations"
+    | "locks"
+    | "durations"
+    | "answers"
+    | "seed"
+    | "hourlyUsage"
+    | "loadAverage"
+    | "storageUse"
+    | "childBranchUse"
   >
 > & {
   readonly startDelay?: DurationDistribution | null;

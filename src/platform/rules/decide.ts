@@ -39,6 +39,7 @@ const RULES_OF_NEW_WORLDS = {
   hourlyUsage: true,
   loadAverage: true,
   storageUse: true,
+  childBranchUse: true,
   regionalIds: true,
 } as const;
 

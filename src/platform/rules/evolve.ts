@@ -18,6 +18,7 @@ import {
   recordEvolvers,
   revokeProjectKeys,
 } from "./settings/evolve-settings-record.ts";
+import { beginChildBranches } from "./usage/meter-child-branches.ts";
 import { beginStorage } from "./usage/meter-storage.ts";
 
 const worldEvolvers = {
@@ -26,8 +27,10 @@ const worldEvolvers = {
   },
   WorldConfigured(world, { at, changes }) {
     world.settings = applySettingsChanges(world.settings, changes);
-    if (changes.storageUse !== true) return;
-    for (const branch of world.branches.values()) beginStorage(world, branch, at);
+    if (changes.storageUse === true)
+      for (const branch of world.branches.values()) beginStorage(world, branch, at);
+    if (changes.childBranchUse === true)
+      for (const { id } of world.projects.values()) beginChildBranches(world, id, at);
   },
   WorldReset: resetWorld,
 } satisfies Evolvers<WorldEvent>;

@@ -7,13 +7,15 @@ import type { World } from "../../world/world.ts";
 import { addBranchData, replaceBranchData } from "../branch-data/evolve-branch-data.ts";
 import { deleteBranchRecords } from "../settings/evolve-settings-record.ts";
 import { deleteUsage } from "../usage/meter.ts";
+import { beginChildBranches, meterChildBranches } from "../usage/meter-child-branches.ts";
 import { beginStorage, meterStorage } from "../usage/meter-storage.ts";
 import { expirationFrom } from "./branch-expiration.ts";
 import { withContent } from "./content-history.ts";
 import { advanceRoleNumber } from "./role.ts";
 
 export const branchEvolvers = {
-  BranchCreated(world, { branch, dataFrom = dataSourceOf(branch) }) {
+  BranchCreated(world, { at, branch, dataFrom = dataSourceOf(branch) }) {
+    meterChildBranches(world, branch.projectId, at);
     world.numbers.branch = branch.number;
     world.numbers.database += branch.databases.length;
     advanceRoleNumber(world, branch.roles);
@@ -21,6 +23,7 @@ export const branchEvolvers = {
     if (dataFrom !== undefined)
       addBranchData(world, branch.id, dataFrom, branch.initSource === "schema-only");
     beginStorage(world, branch, branch.createdAt);
+    beginChildBranches(world, branch.projectId, at);
   },
   BranchBecameReady(world, event) {
     const { at } = event;
@@ -45,14 +48,18 @@ export const branchEvolvers = {
     world.branches.set({ ...branch, default: true, updatedAt: at });
   },
   BranchMoved(world, event) {
-    meterStorage(world, event.branchId, event.at);
-    world.branches.set({ ...branchOf(world, event), parentId: event.parentId, updatedAt: event.at });
+    const branch = branchOf(world, event);
+    meterStorage(world, branch.id, event.at);
+    meterChildBranches(world, branch.projectId, event.at);
+    world.branches.set({ ...branch, parentId: event.parentId, updatedAt: event.at });
+    beginChildBranches(world, branch.projectId, event.at);
   },
   BranchRestored(world, event) {
     const { at, content, parentId, parentTimestamp } = event;
     const { dataFrom = { id: parentId, at: parentTimestamp } } = event;
     meterStorage(world, event.branchId, at);
     const branch = branchOf(world, event);
+    meterChildBranches(world, branch.projectId, at);
     replaceBranchData(world, branch, dataFrom, at);
     const { parentLsn: _, ...rest } = withContent(world, branch, content, at);
     const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
@@ -65,12 +72,15 @@ export const branchEvolvers = {
       stateChangedAt: at,
       lastResetAt: at,
     });
+    beginChildBranches(world, branch.projectId, at);
   },
   BranchDeleted(world, event) {
     const { at, recoverableUntil } = event;
-    meterStorage(world, event.branchId, at);
+    const branch = branchOf(world, event);
+    meterStorage(world, branch.id, at);
+    meterChildBranches(world, branch.projectId, at);
     world.branches.set({
-      ...branchOf(world, event),
+      ...branch,
       deletedAt: at,
       ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
     });
@@ -78,11 +88,14 @@ export const branchEvolvers = {
   BranchRecovered(world, event) {
     const { deletedAt: _, recoverableUntil: __, ...rest } = withoutExpiration(branchOf(world, event));
     const branch = { ...rest, updatedAt: event.at };
+    meterChildBranches(world, branch.projectId, event.at);
     world.branches.set(branch);
     beginStorage(world, branch, event.at);
+    beginChildBranches(world, branch.projectId, event.at);
   },
   BranchRemoved(world, event) {
-    const { id } = branchOf(world, event);
+    const { id, projectId } = branchOf(world, event);
+    meterChildBranches(world, projectId, event.at);
     deleteBranchRecords(world, id);
     deleteUsage(world, id);
     world.branchData.delete(id);

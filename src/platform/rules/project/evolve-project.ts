@@ -4,6 +4,7 @@ import type { World } from "../../world/world.ts";
 import { snapshotsOf } from "../branch/decide-snapshot.ts";
 import { deleteProjectRecords } from "../settings/evolve-settings-record.ts";
 import { deleteUsage } from "../usage/meter.ts";
+import { beginChildBranches, meterChildBranches } from "../usage/meter-child-branches.ts";
 import { beginProjectStorage, meterProjectStorage } from "../usage/meter-storage.ts";
 
 export const projectEvolvers = {
@@ -22,6 +23,7 @@ export const projectEvolvers = {
   ProjectDeleted(world, event) {
     const { recoverableUntil } = event;
     meterProjectStorage(world, event.projectId, event.at);
+    meterChildBranches(world, event.projectId, event.at);
     world.projects.set({
       ...projectOf(world, event),
       deletedAt: event.at,
@@ -32,6 +34,7 @@ export const projectEvolvers = {
     const { deletedAt: _, recoverableUntil: __, ...rest } = projectOf(world, event);
     world.projects.set({ ...rest, updatedAt: event.at });
     beginProjectStorage(world, event.projectId, event.at);
+    beginChildBranches(world, event.projectId, event.at);
   },
   ProjectRemoved(world, event) {
     const { id } = projectOf(world, event);

@@ -5,6 +5,7 @@ import type { Branch } from "../../model/branch.ts";
 import type { Compute } from "../../model/compute.ts";
 import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
+import { unbookedChildBranches } from "./meter-child-branches.ts";
 import { unbookedStorage } from "./stored-data.ts";
 import { type MeteredInterval, USAGE_PERIODS, usageInPeriod } from "./usage-periods.ts";
 
@@ -39,7 +40,11 @@ export function consumptionOf(
   branches: Iterable<Branch> = [],
 ): Timeframe[] {
   const period = USAGE_PERIODS[granularity];
-  const unmetered = [...unmeteredIntervals(computes, now), ...unbookedStorage(world, branches, now)];
+  const unmetered = [
+    ...unmeteredIntervals(computes, now),
+    ...unbookedStorage(world, branches, now),
+    ...unbookedChildBranches(world, id, now),
+  ];
   const first = period.startOf(from);
   let sum = ZERO_USAGE;
   for (let start = monthStart(first); start < first; ) {

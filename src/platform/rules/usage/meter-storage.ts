@@ -1,12 +1,9 @@
-import { HOUR, type SimTime } from "../../../kernel/time.ts";
+import type { SimTime } from "../../../kernel/time.ts";
 import type { Branch } from "../../model/branch.ts";
-import { sumOfData } from "../../model/data-traffic.ts";
 import { NO_STORAGE } from "../../model/storage-use.ts";
-import type { Usage } from "../../model/usage.ts";
-import { ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
+import { bookData } from "./book-data.ts";
 import { storedSinceBooking } from "./stored-data.ts";
-import { addInterval, type StoredInterval, usageWithin } from "./usage-periods.ts";
 
 /**
  * Books what a branch has stored since the last booking, for the branch and its project. To be called before
@@ -16,8 +13,8 @@ export function meterStorage(world: World, branchId: string, at: SimTime): void 
   const branch = world.branches.get(branchId);
   if (branch === undefined) return;
   for (const interval of storedSinceBooking(world, branch, at)) {
-    addStored(world, branchId, interval);
-    addStored(world, branch.projectId, interval);
+    bookData(world, branchId, interval);
+    bookData(world, branch.projectId, interval);
   }
 }
 
@@ -30,19 +27,9 @@ export function beginStorage(world: World, { id, logicalSizeBytes }: Branch, at:
   if (world.settings.storageUse !== true) return;
   const data = world.usage.get(id)?.data;
   if (data?.storage?.until === at || (data === undefined && logicalSizeBytes === undefined)) return;
-  addStored(world, id, { from: at, to: at, stored: NO_STORAGE });
+  bookData(world, id, { from: at, to: at, stored: NO_STORAGE });
 }
 
 export function beginProjectStorage(world: World, projectId: string, at: SimTime): void {
   for (const branch of world.branches.by("project", projectId).toArray()) beginStorage(world, branch, at);
-}
-
-function addStored(world: World, id: string, interval: StoredInterval): void {
-  const usage: Usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
-  const { from, to } = interval;
-  const { hour } = usage;
-  const isWithin = hour !== undefined && from >= hour.hour * HOUR && to <= (hour.hour + 1) * HOUR;
-  const newHour =
-    isWithin || world.settings.hourlyUsage !== true ? {} : { hour: addInterval(world, usage, interval) };
-  world.usage.set({ ...usage, ...newHour, ...sumOfData(usage, usageWithin(interval, from, to)) });
 }

@@ -23,7 +23,16 @@ export type StoredInterval = {
   readonly stored: StorageLevels;
 };
 
-export type MeteredInterval = ActiveInterval | StoredInterval;
+/** A period in which a project had this number of child branches. */
+export type ChildBranchInterval = {
+  readonly from: SimTime;
+  readonly to: SimTime;
+  readonly childBranches: number;
+};
+
+/** What is part of the data of usage. */
+export type DataInterval = StoredInterval | ChildBranchInterval;
+export type MeteredInterval = ActiveInterval | DataInterval;
 
 /**
  * A granularity at which usage is recorded. Each is exact by itself: a day includes its expired hours.
@@ -144,7 +153,7 @@ export function usageInPeriod(
   const end = period.endOf(start);
   for (const interval of unmetered) {
     if (interval.to <= start || interval.from >= end) continue;
-    if ("stored" in interval) {
+    if (!("sizeCu" in interval)) {
       data = sumOfData(data, usageWithin(interval, start, end));
       continue;
     }
@@ -158,9 +167,13 @@ export function usageInPeriod(
 /** The part of an interval from `start` to `end`, exclusive. */
 export function usageWithin(interval: MeteredInterval, start: SimTime, end: SimTime): UsageTotals {
   const ms = overlapMs(interval, start, end);
-  if (!("stored" in interval)) return { activeMs: ms, cuMs: ms * interval.sizeCu };
-  const storage = storageUseOf(interval.stored, ms, Math.min(interval.to, end));
-  return { ...ZERO_USAGE, data: { ...NO_TRAFFIC, storage } };
+  if ("sizeCu" in interval) return { activeMs: ms, cuMs: ms * interval.sizeCu };
+  const until = Math.min(interval.to, end);
+  const use =
+    "stored" in interval
+      ? { storage: storageUseOf(interval.stored, ms, until) }
+      : { children: { branchMs: interval.childBranches * ms, until } };
+  return { ...ZERO_USAGE, data: { ...NO_TRAFFIC, ...use } };
 }
 
 function overlapMs({ from, to }: MeteredInterval, start: SimTime, end: SimTime): DurationMs {
