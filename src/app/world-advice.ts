@@ -1,5 +1,6 @@
 import type { AskAdvice } from "../control-api/http/whatif-fields.ts";
 import { newestPriceList, type PricedPlan, priceListOf } from "../platform/catalog/price-lists.ts";
+import { extraBranches } from "../platform/rules/usage/extra-branches.ts";
 import { storedAt } from "../platform/rules/usage/stored-data.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { effectiveProfile, questionFrom } from "../whatif/input/question.ts";
@@ -35,7 +36,7 @@ export const answerAdvice: AskAdvice = async (world, input) => {
   const terms = {
     plan,
     priceList: prices === undefined ? newestPriceList() : priceListOf(prices),
-    usage: await storedIn(world),
+    usage: await usageOf(world),
     budgetDollars: budget,
     slo,
     profile,
@@ -48,10 +49,11 @@ export const answerAdvice: AskAdvice = async (world, input) => {
 
 const GB = 1e9;
 
-/** What the branches of a world store now; unknown if no Postgres has reported it. */
-async function storedIn(handle: WorldHandle): Promise<OtherUsage> {
+/** The branches of a world now, and what they store; that is unknown if no Postgres has reported it. */
+async function usageOf(handle: WorldHandle): Promise<OtherUsage> {
   return handle.transact(({ world, now }) => {
     const { root, child, history, logical } = storedAt(world, world.branches.values(), now);
-    return logical === 0 ? {} : { storageGb: (root + child) / GB, historyGb: history / GB };
+    const stored = logical === 0 ? {} : { storageGb: (root + child) / GB, historyGb: history / GB };
+    return { ...stored, extraBranches: extraBranches(world) };
   });
 }

@@ -1,4 +1,5 @@
 import { fail } from "../../http/request.ts";
+import { extraBranches } from "../../platform/rules/usage/extra-branches.ts";
 import { storedAt } from "../../platform/rules/usage/stored-data.ts";
 import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
@@ -36,15 +37,18 @@ const getBranchData = route("GET /branches/:branch_id/data", {}, async ({ world,
 
 const getDataUsage = route("GET /data", {}, async ({ world, server }) => {
   const { volumes, bytes, waitingBytes, limitBytes } = server.dataUsage?.() ?? NO_USAGE;
-  const billed = await runRead(world, (view) => {
+  const ofBill = await runRead(world, (view) => {
     const { root, child, history, logical } = storedAt(view.world, view.world.branches.values(), view.now);
-    return logical === 0 ? null : { storage_bytes: root + child, history_bytes: history };
+    return {
+      billed: logical === 0 ? null : { storage_bytes: root + child, history_bytes: history },
+      extra_branches: extraBranches(view.world),
+    };
   });
   return {
     volumes,
     size_bytes: bytes,
     waiting_bytes: waitingBytes,
     limit_bytes: limitBytes ?? null,
-    billed,
+    ...ofBill,
   };
 });

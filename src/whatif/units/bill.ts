@@ -1,11 +1,11 @@
-import { OTHER_PRICES, type PriceList } from "../../platform/catalog/price-lists.ts";
+import { OTHER_PRICES, type PriceList, type VendorPlan } from "../../platform/catalog/price-lists.ts";
 
 /** What a month's bill has besides compute; undefined: unknown. */
 export type OtherUsage = {
   readonly storageGb?: number | undefined;
   readonly historyGb?: number | undefined;
-  /** Beyond those that the plan includes. */
-  readonly extraBranches?: number | undefined;
+  /** Beyond those that the plan includes. One number is that of every plan. */
+  readonly extraBranches?: number | Readonly<Record<VendorPlan, number>> | undefined;
   readonly transferGb?: number | undefined;
 };
 
@@ -17,19 +17,24 @@ export type MonthlyBill = {
   readonly unknown: readonly string[];
 };
 
-/** All lines of a month. Only the compute and what the minimum adds depend on delays. */
+export function extraBranchesOn(plan: VendorPlan, { extraBranches }: OtherUsage): number | undefined {
+  return typeof extraBranches === "object" ? extraBranches[plan] : extraBranches;
+}
+
+/** All lines of a month on a plan. Only the compute and what the minimum adds depend on delays. */
 export function monthlyBill(
   computeDollars: number,
   usage: OtherUsage,
+  plan: VendorPlan,
   { minimum }: Pick<PriceList, "minimum">,
 ): MonthlyBill {
-  const { storageGb, historyGb, extraBranches, transferGb } = usage;
+  const { storageGb, historyGb, transferGb } = usage;
   const billedTransfer =
     transferGb === undefined ? undefined : Math.max(0, transferGb - OTHER_PRICES.includedTransferGb);
   const priced = [
     ["storage", storageGb, OTHER_PRICES.storageGb],
     ["history", historyGb, OTHER_PRICES.historyGb],
-    ["extra branches", extraBranches, OTHER_PRICES.extraBranch],
+    ["extra branches", extraBranchesOn(plan, usage), OTHER_PRICES.extraBranch],
     ["transfer", billedTransfer, OTHER_PRICES.transferGb],
   ] as const;
   const usageLines: BillLine[] = [

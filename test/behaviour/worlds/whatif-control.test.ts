@@ -165,7 +165,7 @@ test("an advice bills the storage of its world, once Postgres has reported it", 
     return body["bill"] as { lines: readonly unknown[]; unknown: readonly string[] };
   };
   const billed = async () => (await double.sim("GET", "/data")).body["billed"];
-  expect((await bill()).unknown).toEqual(["storage", "history", "extra branches", "transfer"]);
+  expect((await bill()).unknown).toEqual(["storage", "history", "transfer"]);
   expect(await billed()).toBeNull();
   const span = { endpoint_id: mine.endpointId };
   await double.sim("POST", "/activity", { ...span, duration_ms: 0 });
@@ -174,10 +174,34 @@ test("an advice bills the storage of its world, once Postgres has reported it", 
   const data = { written_bytes: 5e9, transferred_bytes: 0, logical_size_bytes: 40e9 };
   expect((await double.sim("POST", "/spans", { ...span, kind: "end", data })).status).toBe(200);
   const { lines, unknown } = await bill();
-  expect(unknown).toEqual(["extra branches", "transfer"]);
+  expect(unknown).toEqual(["transfer"]);
   expect(lines).toContainEqual({ line: "storage", dollars_per_month: 14 });
   expect(lines).toContainEqual({ line: "history", dollars_per_month: 1 });
   expect(await billed()).toEqual({ storage_bytes: 40e9, history_bytes: 5e9 });
+});
+
+test("an advice bills the branches of its world beyond those of the plan, on each plan", async () => {
+  const { double, mine } = await used();
+  const branches = `/projects/${mine.projectId}/branches`;
+  const extra = async (plan: string) => {
+    const { body } = await double.sim("POST", "/whatif/advice", { plan });
+    const { lines } = body["bill"] as { lines: readonly { line: string; dollars_per_month: number }[] };
+    return lines.find(({ line }) => line === "extra branches")?.dollars_per_month;
+  };
+  const create = async (count: number) => {
+    for (let created = 0; created < count; created += 1) {
+      expect((await double.api("POST", branches, {})).status).toBe(201);
+      await double.advance("1m");
+    }
+  };
+  await create(9);
+  expect([await extra("launch"), await extra("scale")]).toEqual([0, 0]);
+  await create(1);
+  expect([await extra("launch"), await extra("scale")]).toEqual([1.5, 0]);
+  await create(15);
+  expect([await extra("launch"), await extra("scale")]).toEqual([24, 1.5]);
+  const { body } = await double.sim("GET", "/data");
+  expect(body["extra_branches"]).toEqual({ free: 16, launch: 16, scale: 1 });
 });
 
 test("nobody waits for ignored sources: their starts are billed, but are no cold starts", async () => {

@@ -234,7 +234,7 @@ test("an advice on a server bills what its branches store, unless it is stated",
   const { bill } = JSON.parse(stdout) as Advice;
   expect(bill.lines).toContainEqual({ line: "storage", dollars_per_month: 14 });
   expect(bill.lines).toContainEqual({ line: "history", dollars_per_month: 0.4 });
-  expect(bill.unknown).toEqual(["extra branches", "transfer"]);
+  expect(bill.unknown).toEqual(["transfer"]);
 });
 
 test.each([

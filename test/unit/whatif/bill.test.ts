@@ -6,7 +6,12 @@ const NEWEST = newestPriceList();
 const WITH_MINIMUM = priceListOf("2025-11-03");
 
 test("a bill has compute, storage, history, extra branches and transfer beyond the included 100 GB", () => {
-  const bill = monthlyBill(20, { storageGb: 10, historyGb: 5, extraBranches: 2, transferGb: 130 }, NEWEST);
+  const bill = monthlyBill(
+    20,
+    { storageGb: 10, historyGb: 5, extraBranches: 2, transferGb: 130 },
+    "scale",
+    NEWEST,
+  );
   expect(bill.lines).toEqual([
     { line: "compute", dollars_per_month: 20 },
     { line: "storage", dollars_per_month: 3.5 },
@@ -15,7 +20,7 @@ test("a bill has compute, storage, history, extra branches and transfer beyond t
     { line: "transfer", dollars_per_month: 3 },
   ]);
   expect([bill.dollars_per_month, bill.unknown]).toEqual([30.5, []]);
-  expect(monthlyBill(20, { transferGb: 100 }, NEWEST).dollars_per_month).toBe(20);
+  expect(monthlyBill(20, { transferGb: 100 }, "scale", NEWEST).dollars_per_month).toBe(20);
 });
 
 test("a bill is at least the minimum of a list that has one, so saving compute below it saves nothing; unknown lines are named", () => {
@@ -25,15 +30,21 @@ test("a bill is at least the minimum of a list that has one, so saving compute b
     [5, 5],
     [5.01, 5.01],
   ] as const)
-    expect(monthlyBill(compute, {}, WITH_MINIMUM).dollars_per_month).toBe(total);
-  expect(monthlyBill(1, {}, WITH_MINIMUM).lines.at(-1)).toEqual({
+    expect(monthlyBill(compute, {}, "scale", WITH_MINIMUM).dollars_per_month).toBe(total);
+  expect(monthlyBill(1, {}, "scale", WITH_MINIMUM).lines.at(-1)).toEqual({
     line: "to the minimum",
     dollars_per_month: 4,
   });
-  expect(monthlyBill(5, { storageGb: 0 }, WITH_MINIMUM).unknown).toEqual([
+  expect(monthlyBill(5, { storageGb: 0 }, "scale", WITH_MINIMUM).unknown).toEqual([
     "history",
     "extra branches",
     "transfer",
   ]);
-  expect(monthlyBill(1, {}, NEWEST).dollars_per_month).toBe(1);
+  expect(monthlyBill(1, {}, "scale", NEWEST).dollars_per_month).toBe(1);
+});
+
+test("the same branches are more extra branches on a plan that includes fewer", () => {
+  const usage = { extraBranches: { free: 18, launch: 18, scale: 3 } };
+  const extra = (plan: "launch" | "scale") => monthlyBill(0, usage, plan, NEWEST).dollars_per_month;
+  expect([extra("launch"), extra("scale")]).toEqual([27, 4.5]);
 });

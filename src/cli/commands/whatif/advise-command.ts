@@ -117,9 +117,10 @@ function addAdviseOptions(command: Command): void {
       ),
     )
     .addOption(
-      new Option("--extra-branches <n>", "branches beyond those of the plan to bill").argParser(
-        numberAtLeast(0),
-      ),
+      new Option(
+        "--extra-branches <n>",
+        "branches beyond those of the plan to bill (default: those of the world)",
+      ).argParser(numberAtLeast(0)),
     )
     .addOption(
       new Option("--transfer <GB>", "transfer over the public network in a month").argParser(
@@ -152,13 +153,14 @@ async function answerAdvice(run: AdviseRun): Promise<Answered> {
 const GB = 1e9;
 
 /**
- * What the branches of a world store now; unknown if no Postgres has reported it, to a server of an older release, and
- * with the token of a team.
+ * The branches of a world now, and what they store; unknown if no Postgres has reported it, to a server of an older
+ * release, and with the token of a team.
  */
-async function readStored(call: ControlCall): Promise<OtherUsage> {
+async function readUsage(call: ControlCall): Promise<OtherUsage> {
   const answer: Partial<ControlAnswer<"GET /data">> = (await callRouteIfAllowed(call, "GET /data")) ?? {};
-  const { billed } = answer;
-  return billed ? { storageGb: billed.storage_bytes / GB, historyGb: billed.history_bytes / GB } : {};
+  const { billed, extra_branches: extraBranches } = answer;
+  const stored = billed ? { storageGb: billed.storage_bytes / GB, historyGb: billed.history_bytes / GB } : {};
+  return { ...stored, extraBranches };
 }
 
 async function adviceOn(
@@ -167,7 +169,7 @@ async function adviceOn(
   profile: Profile,
 ): Promise<AdviceAndLimits> {
   const { traffic, target } = opened;
-  const stored = target === undefined ? {} : await withControlApi(target, readStored);
+  const ofWorld: OtherUsage = target === undefined ? {} : await withControlApi(target, readUsage);
   const detail = { byCompute: true, byDay: true };
   const reading = await readGaps(opened, question, detail, options.workers, signal);
   const curve = new CurveAnswer(traffic, reading, question, randomFrom(question.seed));
@@ -177,9 +179,9 @@ async function adviceOn(
     plan: options.plan,
     priceList: options.prices === undefined ? newestPriceList() : priceListOf(options.prices),
     usage: {
-      storageGb: options.storage ?? stored.storageGb,
-      historyGb: options.history ?? stored.historyGb,
-      extraBranches: options.extraBranches,
+      storageGb: options.storage ?? ofWorld.storageGb,
+      historyGb: options.history ?? ofWorld.historyGb,
+      extraBranches: options.extraBranches ?? ofWorld.extraBranches,
       transferGb: options.transfer,
     },
     budgetDollars: options.budget,

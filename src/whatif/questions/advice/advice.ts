@@ -79,7 +79,7 @@ export type AdviceInput = ProposalInput & {
 
 export function adviceFrom(input: AdviceInput): Advice {
   const { question, traffic, plan, usage, priceList, currentDelay, requirements, trafficChange } = input;
-  const bill = monthlyBill(computeDollars(input, currentDelay), usage, priceList);
+  const bill = monthlyBill(computeDollars(input, currentDelay), usage, plan, priceList);
   const free = freePlan(input, bill);
   const proposals = proposalsFor(input, bill, free);
   const too_little = tooLittleReasons(

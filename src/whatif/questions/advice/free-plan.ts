@@ -3,7 +3,7 @@ import { PLANS } from "../../../platform/catalog/plan.ts";
 import { FREE_PLAN_INCLUDES } from "../../../platform/catalog/price-lists.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import { isWithin } from "../../gap-curve/settable-delays.ts";
-import type { MonthlyBill } from "../../units/bill.ts";
+import { extraBranchesOn, type MonthlyBill } from "../../units/bill.ts";
 import { amount, delayText, plural } from "../../units/number-format.ts";
 import { computeDollars, delayChange, type Proposal, type ProposalInput, proposal } from "./proposal.ts";
 
@@ -39,7 +39,7 @@ function limitExceeded(input: ProposalInput): string | undefined {
   if ((usage.storageGb ?? 0) > storageGb) return `a project has at most ${storageGb} GB of storage`;
   if ((usage.transferGb ?? 0) > transferGb)
     return `a project has at most ${transferGb} GB of transfer a month`;
-  if ((usage.extraBranches ?? 0) > 0) return "it has no extra branches";
+  if ((extraBranchesOn("free", usage) ?? 0) > 0) return "it has no extra branches";
   const { cuHours, margin } = cuHoursOfMonth(input);
   const included = priceList.freeCuHours;
   if (cuHours + margin <= included) return undefined;

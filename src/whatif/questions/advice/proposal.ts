@@ -142,7 +142,12 @@ export function proposal(input: ProposalInput, bill: MonthlyBill, change: Change
     computeDollars: dollars,
     startDollars: starts,
     coldStartsPerDay,
-    billDollars = monthlyBill(dollars, input.usage, input.priceList).dollars_per_month,
+    billDollars = monthlyBill(
+      dollars,
+      input.usage,
+      change.plan ?? input.plan,
+      input.priceList,
+    ).dollars_per_month,
     marginDollars,
     worthMarginDollars,
     ...named
