@@ -95,6 +95,31 @@ test("SHOW agrees with the API: from the creation on, after an update, and after
   expect(await settingOf(resized, "max_connections")).toBe("901");
 });
 
+test("after a resize, pg_settings has each setting that the API has, and the limits of the new size", async () => {
+  const server = await serverOf();
+  const pg_settings = { work_mem: "12288", lock_timeout: "1500", geqo_seed: "0.25", enable_seqscan: "off" };
+  const branch = await createBranch(server, { default_endpoint_settings: { pg_settings } });
+  for (const [min, max] of [
+    [2, 4],
+    [0.25, 0.25],
+  ]) {
+    const sizes = { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max };
+    expect((await server.api("PATCH", branch.path, { endpoint: sizes })).status).toBe(200);
+    const { settings } = (await server.api("GET", branch.path)).body.endpoint;
+    expect(settings.pg_settings).toEqual(pg_settings);
+    const client = await connect(branch.uri);
+    const { rows } = await client.query(
+      "select name, setting from pg_settings where name = any ($1) order by name",
+      [Object.keys(settings.pg_settings)],
+    );
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual(
+      settings.pg_settings,
+    );
+    expect(await settingOf(client, "max_connections")).toBe(min === 2 ? "901" : "112");
+    await client.end();
+  }
+});
+
 test("a role's own value has precedence over that of the compute, and a session's over both", async () => {
   const server = await serverOf();
   const { uri } = await createBranch(server, {

@@ -113,7 +113,22 @@ test("an error names the missing option, the unknown branch, or the directory wi
   );
 });
 
-test("after SIGKILL of the process, neither a process nor a file is left", async () => {
+test.each([
+  ["while Postgres starts", "connect().catch(() => undefined);"],
+  [
+    "in a query",
+    `const client = await connect();
+     await client.query("create table numbers as select generate_series(1, 1000)");
+     client.query("select pg_sleep(600)").catch(() => undefined);`,
+  ],
+  [
+    "with two branches of which one is a copy",
+    `await (await connect()).query("create table numbers as select generate_series(1, 1000)");
+     const { id } = (await get("/projects")).projects[0];
+     await post("/projects/" + id + "/branches", { branch: { name: "copy" }, endpoints: [{ type: "read_write" }] });
+     await (await connect({ branch: "copy" })).query("insert into numbers values (0)");`,
+  ],
+])("after SIGKILL of the process %s, neither a process nor a file is left", async (_when, work) => {
   const scratch = testDirectory();
   // As root, Postgres runs as another user.
   chmodSync(scratch, 0o711);
@@ -122,17 +137,26 @@ test("after SIGKILL of the process, neither a process nor a file is left", async
     import pg from "pg";
     const sim = await createStandin({ operations: "immediate", postgres: true });
     const headers = { "Content-Type": "application/json" };
-    await sim.fetch("/api/v2/projects", { method: "POST", headers, body: JSON.stringify({ project: {} }) });
-    const client = new pg.Client(await sim.connectionUri());
-    await client.connect();
-    await client.query("create table numbers as select generate_series(1, 1000)");
+    const get = async (path) => (await sim.fetch("/api/v2" + path)).json();
+    const post = async (path, body) => {
+      const answer = await sim.fetch("/api/v2" + path, { method: "POST", headers, body: JSON.stringify(body) });
+      if (answer.status !== 201) throw new Error(await answer.text());
+    };
+    const connect = async (options) => {
+      const client = new pg.Client(await sim.connectionUri(options));
+      client.on("error", () => undefined);
+      await client.connect();
+      return client;
+    };
+    await post("/projects", { project: {} });
+    ${work}
     console.log("ready");
-    await client.query("select pg_sleep(600)");`;
+    setInterval(() => undefined, 1_000);`;
   const command = [process.execPath, "--input-type=module", "-e", program];
   const running = spawnCommand(command, { TMPDIR: scratch });
   await running.waitForOutput(/ready/);
+  await expect.poll(() => processesIn(scratch).length, { timeout: 10_000 }).toBeGreaterThan(1);
   expect(readdirSync(scratch).length).toBeGreaterThan(0);
-  expect(processesIn(scratch).length).toBeGreaterThan(1);
   await running.kill("SIGKILL");
   await expect
     .poll(() => [processesIn(scratch), readdirSync(scratch)], { timeout: 10_000 })

@@ -50,6 +50,21 @@ describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory }) => {
     await expect(createSlot(owner)).rejects.toMatchObject({ code: "55000" });
   });
 
+  test("slots exist from the next start on after the project has enabled it, and its computes restart", async () => {
+    const branch = await createBranch(server);
+    const before = await connect(branch.uri);
+    const ended = new Promise((resolve) => before.once("end", resolve));
+    const project = `/projects/${branch.projectId}`;
+    expect((await server.api("PATCH", project, { project: SETTINGS })).status).toBe(200);
+    expect((await server.api("GET", project)).body.project.settings.enable_logical_replication).toBe(true);
+    await server.api("POST", `${branch.path}/restart`);
+    await ended;
+    const owner = await connect(branch.uri);
+    expect((await owner.query("show wal_level")).rows).toEqual([{ wal_level: "logical" }]);
+    await createSlot(owner);
+    expect(await slots(owner)).toEqual([{ slot_name: "words", active: false }]);
+  });
+
   test.skipIf(CLIENT === undefined)("pg_recvlogical receives the changes of a branch", async () => {
     const { branch, owner } = await publisher();
     const received = receive(branch, [
