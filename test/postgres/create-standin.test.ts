@@ -114,6 +114,7 @@ test("an error names the missing option, the unknown branch, or the directory wi
 });
 
 test.each([
+  ["before the first client", ""],
   ["while Postgres starts", "connect().catch(() => undefined);"],
   [
     "in a query",
@@ -155,7 +156,9 @@ test.each([
   const command = [process.execPath, "--input-type=module", "-e", program];
   const running = spawnCommand(command, { TMPDIR: scratch });
   await running.waitForOutput(/ready/);
-  await expect.poll(() => processesIn(scratch).length, { timeout: 10_000 }).toBeGreaterThan(1);
+  // Postgres starts for the first client.
+  if (work !== "")
+    await expect.poll(() => processesIn(scratch).length, { timeout: 10_000 }).toBeGreaterThan(1);
   expect(readdirSync(scratch).length).toBeGreaterThan(0);
   await running.kill("SIGKILL");
   await expect
