@@ -5,6 +5,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { amount, plural } from "../../whatif/units/number-format.ts";
+import { arrivalsCommand } from "../account/arrivals-command.ts";
 import { calibrateCommand } from "../account/calibrate-command.ts";
 import { pullIntoFile } from "../account/pull-into-file.ts";
 import { parseApiUrl } from "../client/api-access.ts";
@@ -35,6 +36,7 @@ export function accountCommand(): Command {
     .addCommand(pullCommand())
     .addCommand(showCommand())
     .addCommand(calibrateCommand())
+    .addCommand(arrivalsCommand())
     .addHelpText(
       "after",
       `
@@ -43,7 +45,8 @@ Examples:
   $ standin account pull --from https://console.example.com/api/v2 --out shop.standin-account
   $ standin account show shop.standin-account
   $ standin whatif curve shop.standin-account
-  $ standin account calibrate shop.standin-account --out shop.profile.yaml`,
+  $ standin account calibrate shop.standin-account --out shop.profile.yaml
+  $ standin account arrivals shop.standin-account --out shop.ndjson`,
     );
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
-import { UNKNOWN_TYPE } from "../../account/account-file.ts";
+import { openAccountFile, UNKNOWN_TYPE } from "../../account/account-file.ts";
 import {
+  accountSummary,
   type OperationDetails,
   operationDetailsReader,
   type ProjectRow,
@@ -14,6 +15,7 @@ import {
 import type { SimTime } from "../../kernel/time.ts";
 import { OPERATION_ACTIONS } from "../../platform/catalog/operation-actions.ts";
 import { ACTIVITY_ACTIONS, DECISIVE_STATUSES } from "../../whatif/periods/compute-operations.ts";
+import { CliError } from "../terminal/cli-error.ts";
 
 /** Positions of actions in the columns: those of activity first, as `whatif/periods` expects them. */
 export const RECORDED_ACTIONS: readonly string[] = [
@@ -42,8 +44,27 @@ export type ProjectPast = ProjectRow & {
   readonly existsUntil: SimTime | undefined;
 };
 
-/** `lastPullAt`: the end of what the file shows. */
-export function readPast(database: Database, lastPullAt: SimTime): readonly ProjectPast[] {
+type AccountPast = {
+  readonly projects: readonly ProjectPast[];
+  /** The end of what the file shows. */
+  readonly lastPullAt: SimTime;
+};
+
+/** Reads a file of `standin account pull`. */
+export function readAccountPast(file: string): AccountPast {
+  const database = openAccountFile(file, "read");
+  try {
+    const summary = accountSummary(database);
+    if (summary === undefined)
+      throw new CliError(`${file}: no pull has read anything; run: standin account pull`);
+    const { lastPullAt } = summary;
+    return { projects: readPast(database, lastPullAt), lastPullAt };
+  } finally {
+    database.close();
+  }
+}
+
+function readPast(database: Database, lastPullAt: SimTime): readonly ProjectPast[] {
   const computes = new Map<string, ComputePast[]>();
   const detailsOf = operationDetailsReader(database);
   const activity = new Map(

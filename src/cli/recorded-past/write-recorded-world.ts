@@ -1,6 +1,4 @@
 import { resolve } from "node:path";
-import { openAccountFile } from "../../account/account-file.ts";
-import { accountSummary } from "../../account/account-reader.ts";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import type { WorldProfile } from "../../app/profile-file.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
@@ -14,7 +12,7 @@ import { openStore } from "../../store/file/open-world.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
 import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { type ProjectPast, readPast } from "./account-past.ts";
+import { type ProjectPast, readAccountPast } from "./account-past.ts";
 import { RECORDED_ACCOUNT } from "./existence-facts.ts";
 import { recordPast } from "./record-past.ts";
 import type { PastOmission } from "./recorded-fact.ts";
@@ -42,7 +40,7 @@ export type RecordedWorld = {
 
 /** Creates a world whose past is what the file of an account shows. Its clock is manual, and stands at the last pull. */
 export function writeRecordedWorld(request: RecordedWorldRequest): RecordedWorld {
-  const { projects, lastPullAt } = readAccount(request.file);
+  const { projects, lastPullAt } = readAccountPast(request.file);
   const { data, world: name } = request;
   const directory = openDataDirectory(data);
   try {
@@ -58,22 +56,6 @@ export function writeRecordedWorld(request: RecordedWorldRequest): RecordedWorld
     return written;
   } finally {
     directory.release();
-  }
-}
-
-function readAccount(file: string): {
-  readonly projects: readonly ProjectPast[];
-  readonly lastPullAt: SimTime;
-} {
-  const database = openAccountFile(file, "read");
-  try {
-    const summary = accountSummary(database);
-    if (summary === undefined)
-      throw new CliError(`${file}: no pull has read anything; run: standin account pull`);
-    const { lastPullAt } = summary;
-    return { projects: readPast(database, lastPullAt), lastPullAt };
-  } finally {
-    database.close();
   }
 }
 

@@ -59,7 +59,7 @@ const BELOW = {
   hosts: ["install", "print", "check", "remove"],
   faults: ["set", "list", "clear"],
   report: ["merge"],
-  account: ["pull", "show", "calibrate"],
+  account: ["pull", "show", "calibrate", "arrivals"],
   whatif: [
     "curve",
     "apply",

@@ -2,31 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CurveSummary } from "../../../src/whatif/questions/curve/curve-summary.ts";
-import {
-  type AccountServer,
-  accountFileName,
-  operationIdsOf,
-  pull,
-  startAccount,
-} from "../../support/account/account-server.ts";
+import { operationIdsOf } from "../../support/account/account-server.ts";
+import { activePeriods, mirrorHistory } from "../../support/account/recorded-world.ts";
 import { runStandin } from "../../support/process/in-process-command.ts";
 import { journalOf, startServer, testDirectory } from "../../support/server/running-server.ts";
 import { forkWorldOn } from "../../support/server/worlds.ts";
 import { runWhatif } from "../../support/whatif/whatif-command.ts";
-
-type Mirrored = { readonly account: AccountServer; readonly file: string; readonly data: string };
-
-/** The account of a second server, and a world with its past. */
-async function mirrorHistory(): Promise<Mirrored> {
-  const account = await startAccount(["shop", "blog"]);
-  const [file, data] = [accountFileName(), testDirectory()];
-  expect(await pull(account.ready.api_url, account.key, file)).toMatchObject({ code: 0 });
-  const mirrored = await runStandin(["mirror", "--history", file, "--data", data]);
-  expect(mirrored).toMatchObject({ code: 0, stderr: "" });
-  expect(mirrored.stdout).toContain("requests within a period are not known");
-  expect(mirrored.stdout).not.toContain("skipped");
-  return { account, file, data };
-}
 
 test("a world with the past of an account has its ids, operations and periods, and verifies", async () => {
   const { account, data } = await mirrorHistory();
@@ -140,22 +121,3 @@ test("the same file gives the same world, and another one of its name is refused
     stderr: expect.stringContaining("--history"),
   });
 });
-
-/** From each start to the suspend after it, to the second. */
-async function activePeriods(
-  client: Pick<AccountServer, "sim">,
-  endpoint: string,
-): Promise<readonly (readonly [string, string])[]> {
-  const periods: [string, string][] = [];
-  for (const event of await journalOf(client)) {
-    const { type, at } = event as { type: string; at: string };
-    if (!("endpoint_id" in event) || event.endpoint_id !== endpoint) continue;
-    if (type === "ComputeActivated") periods.push([secondOf(at), ""]);
-    if (type === "ComputeSuspended") periods.push([periods.pop()?.[0] ?? "", secondOf(at)]);
-  }
-  return periods;
-}
-
-function secondOf(at: string): string {
-  return `${at.slice(0, 19)}Z`;
-}
