@@ -38,6 +38,8 @@ export type CheckResult = {
   /** What happened minus what the rules say. */
   readonly differencesMs?: readonly DurationMs[];
   readonly surprises: readonly Surprise[];
+  /** What could not be judged, and why. */
+  readonly note?: string;
 };
 
 /** The agreement as JSON: `agreement.json`. */
@@ -46,11 +48,12 @@ export function agreementSummary(results: readonly CheckResult[], tolerance: num
   return {
     agrees: surprises.length <= tolerance,
     tolerance,
-    checks: results.map(({ check, compared, skipped, differencesMs, surprises: own }) => ({
+    checks: results.map(({ check, compared, skipped, differencesMs, surprises: own, note = null }) => ({
       check,
       ...CHECKS[check],
       ...{ compared, skipped, surprises: own.length },
       differences_ms: differencesMs === undefined ? null : differenceQuantiles(differencesMs),
+      note,
     })),
     surprises: surprises.map(({ at, check, ...surprise }) => ({
       check,
@@ -61,7 +64,14 @@ export function agreementSummary(results: readonly CheckResult[], tolerance: num
   };
 }
 
-export type AgreementSummary = ReturnType<typeof agreementSummary>;
+/** The content of `agreement.json`. */
+export type Agreement = ReturnType<typeof agreementSummary> & {
+  readonly version: 1;
+  readonly api: string;
+  readonly since: string;
+  readonly until: string;
+  readonly profile: string;
+};
 
 function differenceQuantiles(differencesMs: readonly DurationMs[]) {
   if (differencesMs.length === 0) return null;

@@ -2,6 +2,7 @@ import jStat from "jstat";
 import type { TimedOperation } from "../../account/account-reader.ts";
 import { type ObservedAction, observeActions } from "../../account/observed-actions.ts";
 import type { OperationAction } from "../../platform/catalog/operation-actions.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import type { CheckResult, Surprise } from "./agreement.ts";
 import { isKnown } from "./compare-operations.ts";
 
@@ -10,7 +11,7 @@ const RAREST = 1e-6;
 
 /** The share of operations that should fail. */
 export type ExpectedFailures = {
-  /** By action; an action without a share never fails. */
+  /** By action. How often an action without a share fails is not known. */
   readonly shares: Readonly<Partial<Record<OperationAction, number>>>;
   /** By action: the size of the sample that the share comes from, if it is one. */
   readonly counts: Readonly<Partial<Record<OperationAction, number>>>;
@@ -21,13 +22,18 @@ export function compareFailures(
   operations: readonly TimedOperation[],
   { shares, counts }: ExpectedFailures,
 ): CheckResult {
-  let compared = 0;
+  let [compared, skipped, skippedFailures] = [0, 0, 0];
   const surprises: Surprise[] = [];
   for (const observed of observeActions(operations)) {
     const { action, failed, ended, to } = observed;
     if (!isKnown(action)) continue;
+    const share = shares[action];
+    if (share === undefined) {
+      skipped += ended;
+      skippedFailures += failed;
+      continue;
+    }
     compared += ended;
-    const share = shares[action] ?? 0;
     const count = counts[action];
     if (probabilityOf(observed, share, count) >= RAREST) continue;
     surprises.push({
@@ -35,7 +41,8 @@ export function compareFailures(
       text: `${action}: ${failed} of ${ended} failed, ${(share * 100).toFixed(2)} % expected${count === undefined ? "" : ` by ${count} observations`}`,
     });
   }
-  return { check: "failure", compared, skipped: 0, surprises };
+  const note = `${skippedFailures} of ${plural(skipped, "operation")} failed. Whether that is usual is not known: the profile states no failure rates. One of standin account calibrate does`;
+  return { check: "failure", compared, skipped, surprises, ...(skipped === 0 ? {} : { note }) };
 }
 
 /** The probability of as many failures, or as few, if the share has not changed. */

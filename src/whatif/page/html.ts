@@ -4,6 +4,7 @@ import { plural } from "../units/number-format.ts";
 import { REPORT_STYLE } from "./html-style.ts";
 import {
   type Chart,
+  type Fact,
   type InputNotes,
   LIMIT_TITLES,
   type ReportLimits,
@@ -34,9 +35,7 @@ ${REPORT_MARK}
 ${others.map((sentence) => `<p class="also">${escapeHtml(sentence)}</p>`).join("\n")}
 <p class="subject">${escapeHtml(subject)}</p>
 </header>
-<section class="facts">
-${facts.map(({ label, value, note }) => `<div class="fact"><span class="label">${escapeHtml(label)}</span><span class="value">${escapeHtml(value)}</span><span class="note">${escapeHtml(note)}</span></div>`).join("\n")}
-</section>
+${factsHtml(facts)}
 ${limitsHtml(limits)}
 ${charts.map(figureHtml).join("\n")}
 ${tables.map(tableHtml).join("\n")}
@@ -52,7 +51,15 @@ function figureHtml({ title, caption, svg, narrowSvg }: Chart): string {
   return `<figure>\n<h2>${escapeHtml(title)}</h2>\n<div class="wide">${svg}</div>\n<div class="narrow">${narrowSvg}</div>\n<figcaption>${escapeHtml(caption)}</figcaption>\n</figure>`;
 }
 
-function tableHtml({ title, headings, rows }: PageTable): string {
+export function factsHtml(facts: readonly Fact[]): string {
+  const boxes = facts.map(
+    ({ label, value, note }) =>
+      `<div class="fact"><span class="label">${escapeHtml(label)}</span><span class="value">${escapeHtml(value)}</span><span class="note">${escapeHtml(note)}</span></div>`,
+  );
+  return `<section class="facts">\n${boxes.join("\n")}\n</section>`;
+}
+
+export function tableHtml({ title, headings, rows }: PageTable): string {
   const head = headings.map((heading) => `<th scope="col">${escapeHtml(heading)}</th>`).join("");
   const columns = headings
     .slice(1)

@@ -20,6 +20,7 @@ type Agreement = {
     readonly check: string;
     readonly compared: number;
     readonly surprises: number;
+    readonly note: string | null;
   }[];
   readonly surprises: readonly {
     readonly check: string;
@@ -165,15 +166,6 @@ describe("of a file with one difference", () => {
       { check: "order", evidence: "R", operation: "op-more" },
     ],
     [
-      "an operation that failed",
-      `UPDATE operations SET status = 'failed' WHERE id = (SELECT id FROM operations WHERE endpoint = 1 AND action = 'suspend_compute' ORDER BY created_at DESC LIMIT 1)`,
-      {
-        check: "failure",
-        evidence: "A",
-        text: expect.stringMatching(/^suspend_compute: 1 of \d+ failed, 0.00 % expected$/),
-      },
-    ],
-    [
       "an operation that did not wait for the one before",
       `UPDATE operations SET duration_ms = 900000 WHERE endpoint = 1 AND action = 'start_compute' AND status = 'finished' AND created_at = (SELECT max(created_at) FROM operations WHERE endpoint = 1 AND action = 'start_compute' AND status = 'finished' AND created_at < ${NEWEST})`,
       {
@@ -205,6 +197,78 @@ describe("of a file with one difference", () => {
     60_000,
   );
 });
+
+test("a failure is a surprise only if the profile says how many operations fail", async () => {
+  const file = await pulledTwice(await startAccount(["shop"], VARIED));
+  change(
+    file,
+    `INSERT INTO operations SELECT 1, max(created_at) + 60000, 'op-failed', 'suspend_compute', 'failed', 5, 1 FROM operations WHERE endpoint = 1 AND action = 'suspend_compute'`,
+  );
+  const unknown = await shadow(file);
+  expect([unknown.code, unknown.agreement.surprises]).toEqual([0, []]);
+  const failure = unknown.agreement.checks.find(({ check }) => check === "failure");
+  expect(failure?.note).toMatch(/^1 of \d+ operations failed\. Whether that is usual is not known/);
+  const printed = await runStandin(["shadow", file]);
+  expect(printed.stdout).toContain(`failure: ${failure?.note}`);
+
+  const profile = join(testDirectory(), "never.yaml");
+  writeFileSync(profile, 'like: "2024"\nfailures: { suspend_compute: { description: "none", share: 0 } }\n');
+  const known = await shadow(file, "--profile", profile);
+  expect(known.code).toBe(1);
+  expect(known.agreement.surprises).toEqual([
+    expect.objectContaining({
+      check: "failure",
+      evidence: "A",
+      text: expect.stringMatching(/^suspend_compute: 1 of \d+ failed, 0.00 % expected$/),
+    }),
+  ]);
+}, 60_000);
+
+test("--world creates a world for each pull, and leaves the earlier ones as they are", async () => {
+  const account = await startAccount(["shop"], VARIED);
+  const file = await pulledTwice(account);
+  const data = testDirectory();
+  const world = ["--world", "shop", "--data", data];
+  const first = await runStandin(["shadow", file, ...world, "--json"]);
+  expect(first).toMatchObject({ code: 0, stderr: "" });
+  const { until, world: name, is_new_world } = JSON.parse(first.stdout);
+  expect([name, is_new_world]).toEqual([
+    `shop-${until.slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}z`,
+    true,
+  ]);
+  expect(JSON.parse((await runStandin(["shadow", file, ...world, "--json"])).stdout)).toMatchObject({
+    ...{ world: name, is_new_world: false },
+  });
+
+  await useComputes(account);
+  const from = ["--from", account.ready.api_url];
+  const second = await runStandin(["shadow", file, ...from, ...world], { STANDIN_FROM_KEY: account.key });
+  expect(second).toMatchObject({ code: 0, stdout: expect.stringMatching(/Created world "shop-\d+t\d+z"/) });
+  const newer = /Created world "([^"]+)"/.exec(second.stdout)?.[1] ?? "";
+  expect(newer > name).toBe(true);
+  for (const each of [name, newer])
+    expect(await runStandin(["verify", data, "--world", each])).toMatchObject({ code: 0 });
+  const long = ["--world", "a".repeat(60), "--data", data];
+  expect(await runStandin(["shadow", file, ...long])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--world"),
+  });
+}, 60_000);
+
+test("--out with a name of a page writes one, with each surprise, its rule and its evidence", async () => {
+  const file = await pulledTwice(await startAccount(["shop"], VARIED));
+  change(file, "UPDATE operations SET action = '<b>new</b>' WHERE id = (SELECT max(id) FROM operations)");
+  const out = join(testDirectory(), "agreement.html");
+  const { agreement } = await shadow(file, "--out", out, "--since", "2026-01-01T00:00:00Z");
+  const page = readFileSync(out, "utf8");
+  const [surprise] = agreement.surprises;
+  expect(page).toContain("unknown action &lt;b&gt;new&lt;/b&gt; of 1 operations");
+  expect(page).not.toContain("<b>new");
+  expect(page).toContain(`operation ${surprise?.operation}`);
+  expect(page).toContain("action (S): operations have the actions that standin schedules");
+  for (const { check, compared } of agreement.checks)
+    expect(page).toMatch(new RegExp(`<th scope="row">${check}</th><td>[RSDA]</td><td>${compared}</td>`));
+}, 60_000);
 
 test("shadow refuses what is no file of an account, and prints a report with rule and evidence", async () => {
   const other = join(testDirectory(), "other.standin-account");

@@ -45,3 +45,10 @@ test("a share from few observations says less than the same share of a profile",
     "start_compute: 30 of 100 failed, 0.00 % expected by 100 observations",
   ]);
 });
+
+test("without a share, failures are counted in a note and are no surprise", () => {
+  const result = compareFailures(starts(100, 30), { shares: { suspend_compute: 0 }, counts: {} });
+  expect(result).toMatchObject({ compared: 0, skipped: 100, surprises: [] });
+  expect(result.note).toMatch(/^30 of 100 operations failed\. Whether that is usual is not known/);
+  expect(compareFailures([], { shares: {}, counts: {} }).note).toBeUndefined();
+});
