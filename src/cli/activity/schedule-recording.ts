@@ -1,5 +1,5 @@
 import { isoInstant } from "../../kernel/calendar.ts";
-import type { SimTime } from "../../kernel/time.ts";
+import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import { ACTIVITY_KINDS } from "../../platform/model/activity.ts";
 import { NO_CONNECTION } from "../../traffic/generated/arrivals.ts";
 import type { RecordedTraffic } from "../../traffic/recorded/read-recording.ts";
@@ -10,6 +10,9 @@ import { CliError } from "../terminal/cli-error.ts";
 
 /** Activities of a call, below the limit of `POST /_sim/activity`. */
 const ARRIVALS_PER_CALL = 5_000;
+
+/** The longest source that `POST /_sim/activity` takes. */
+const MAX_SOURCE_LENGTH = 256;
 
 /** What became of the arrivals of a recording. */
 export type ScheduledRecording = {
@@ -64,7 +67,21 @@ async function read(file: string, signal: AbortSignal): Promise<RecordedTraffic>
   const format = file.endsWith(".csv") ? "csv" : "ndjson";
   const recording = await readRecordingFile(file, { format, strict: true }, signal);
   if ("reason" in recording) throw new CliError(`--file: ${recording.reason}`);
+  checkAccepted(file, recording);
   return recording;
+}
+
+/** Rejects what the control API would, before the first call, so that nothing is scheduled. */
+function checkAccepted(file: string, { endpoints, sources }: RecordedTraffic): void {
+  const long = sources.find((source) => source.length > MAX_SOURCE_LENGTH);
+  if (long !== undefined)
+    throw new CliError(
+      `--file: ${file}: source: must have at most ${MAX_SOURCE_LENGTH} characters, got ${long.length}`,
+    );
+  for (const [endpoint, { at, durationMs }] of endpoints)
+    for (let index = 0; index < at.length; index += 1)
+      if ((at[index] as number) + (durationMs[index] as number) > END_OF_TIME)
+        throw new CliError(`--file: ${file}: duration: a request at ${endpoint} ends after the year 9999`);
 }
 
 function activityAt({ endpoints, sources }: RecordedTraffic, endpoint: string, index: number): object {

@@ -144,6 +144,16 @@ test("an existing recording is replaced only with --force, and a damaged one is 
     code: 1,
     stderr: expect.stringContaining("line 2"),
   });
+  for (const [field, row] of [
+    ["source", { source: "s".repeat(257) }],
+    ["duration", { at: "9999-12-31T00:00:00Z", duration_ms: 86_400_001 }],
+  ] as const) {
+    writeFileSync(out, JSON.stringify({ endpoint_id: "ep-one", at: "2026-01-05T03:00:00Z", ...row }));
+    expect(await runStandin(["activity", "--file", out, "--data", data])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`--file: ${out}: ${field}: `),
+    });
+  }
   expect(await runStandin([...write, "--force"])).toMatchObject({ code: 0 });
   expect(await runStandin(["account", "arrivals", file, "--out", "shop.csv"])).toMatchObject({
     code: 2,

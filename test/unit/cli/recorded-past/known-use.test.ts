@@ -2,34 +2,17 @@ import { expect, test } from "vitest";
 import type { ComputePast } from "../../../../src/cli/recorded-past/account-past.ts";
 import { knownUse } from "../../../../src/cli/recorded-past/known-use.ts";
 import { OperationCourse } from "../../../../src/cli/recorded-past/operation-course.ts";
-import { HOUR, SECOND } from "../../../../src/kernel/time.ts";
-import { operationColumns } from "../../../support/account/operation-columns.ts";
+import { SECOND } from "../../../../src/kernel/time.ts";
+import { computePast, type OperationRow, READ_AT, T0 } from "../../../support/account/compute-past.ts";
 
-const T0 = Date.UTC(2026, 0, 5);
-const READ_AT = T0 + 2 * HOUR;
 const DELAY_S = 300;
 
-type Row = readonly [action: string, atS: number, durationMs?: number, status?: string];
-
 /** Until when each start was used, in seconds since T0; null where no use is known. Not in the second of its creation. */
-function usedUntil(rows: readonly Row[], changes: Partial<ComputePast> = {}): readonly (number | null)[] {
-  const operations = operationColumns(
-    rows.map(([action, atS, durationMs = 0, status = "finished"]) => ({
-      ...{ action, status, createdAt: T0 + atS * SECOND, durationMs },
-    })),
-  );
-  const settings = [0, 2].map((hours) => ({
-    ...{ first_seen_at: T0 + hours * HOUR, last_seen_at: T0 + hours * HOUR, min_cu: 1, max_cu: 1 },
-    ...{ suspend_timeout_seconds: 0, disabled: 0 },
-  }));
-  const past: ComputePast = {
-    ...{ number: 1, id: "ep-main", project: "shop", projectName: "shop", branch: "br-main" },
-    ...{ type: "read_write", created_at: T0 - HOUR, isTypeKnown: true, existsFrom: T0 - HOUR },
-    ...{ existsUntil: undefined, readAt: READ_AT, lastActiveAt: undefined, settings, operations },
-    ids: rows.map((_, index) => `op-${index}`),
-    failures: rows.map(() => 0),
-    ...changes,
-  };
+function usedUntil(
+  rows: readonly OperationRow[],
+  changes: Partial<ComputePast> = {},
+): readonly (number | null)[] {
+  const past = computePast(rows, changes);
   const course = new OperationCourse(past);
   return [...knownUse(past, course, DELAY_S)].flatMap((until, index) =>
     course.starts(index) ? [Number.isNaN(until) ? null : (until - T0) / SECOND] : [],
@@ -64,7 +47,7 @@ test("a suspend before the delay was ordered, so only the first request is known
 });
 
 test("without a known delay, it may have been used until the suspend", () => {
-  const rows: Row[] = [
+  const rows: OperationRow[] = [
     ["start_compute", 0],
     ["apply_config", 10],
     ["suspend_compute", 1_000],
@@ -73,7 +56,7 @@ test("without a known delay, it may have been used until the suspend", () => {
 });
 
 test("a restart has no request of its own, and the use after it goes on until one delay before the suspend", () => {
-  const restart: Row[] = [
+  const restart: OperationRow[] = [
     ["start_compute", 0],
     ["suspend_compute", 100, 200],
     ["start_compute", 100, 700],
@@ -84,7 +67,7 @@ test("a restart has no request of its own, and the use after it goes on until on
 });
 
 test("a compute that was started by its creation, and suspends one delay later, was not used", () => {
-  const rows: Row[] = [
+  const rows: OperationRow[] = [
     ["start_compute", 0, 500],
     ["suspend_compute", 300],
   ];
@@ -101,7 +84,7 @@ test("a compute that was started by its creation, and suspends one delay later, 
 });
 
 test("an active compute was used one delay before it was read, or when its last activity says", () => {
-  const rows: Row[] = [["start_compute", 6_000]];
+  const rows: OperationRow[] = [["start_compute", 6_000]];
   expect(usedUntil(rows)).toEqual([7_200 - DELAY_S]);
   expect(usedUntil(rows, { lastActiveAt: READ_AT - 60 * SECOND })).toEqual([7_140]);
 });
@@ -117,7 +100,7 @@ test("a start without a suspend before the next start may have been used until t
 });
 
 test("a suspend that failed does not end the use", () => {
-  const rows: Row[] = [
+  const rows: OperationRow[] = [
     ["start_compute", 0],
     ["suspend_compute", 400, 100, "failed"],
     ["suspend_compute", 1_000],
