@@ -5,6 +5,7 @@ import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { DEFAULT_PROFILE } from "../../platform/catalog/defaults-and-limits.ts";
 import { pullIntoFile } from "../account/pull-into-file.ts";
 import { parseApiUrl } from "../client/api-access.ts";
+import { parseWorldNameStart } from "../recorded-past/world-name.ts";
 import { type Agreement, agreementSummary } from "../shadow/agreement.ts";
 import { agreementText } from "../shadow/agreement-text.ts";
 import { compareAccount } from "../shadow/compare-account.ts";
@@ -18,7 +19,7 @@ import {
   parseInstantOption,
   secretParser,
 } from "../terminal/option-parsers.ts";
-import { dataOption, envOption, jsonOption, parseWorldNameOption } from "../terminal/options.ts";
+import { dataOption, envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 
 type ShadowOptions = {
@@ -85,7 +86,7 @@ export function shadowCommand(): Command {
       new Option(
         "--world <name>",
         "also create the world <name>-<instant of the last pull> in --data, with the past until then",
-      ).argParser(parseWorldNameOption),
+      ).argParser(parseWorldNameStart),
     )
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -110,7 +111,9 @@ Examples:
     .action(shadow);
 }
 
-async function shadow(path: string, options: ShadowOptions): Promise<void> {
+async function shadow(path: string, options: ShadowOptions, command: Command): Promise<void> {
+  if (options.world === undefined && command.getOptionValueSource("data") === "cli")
+    throw new CliError("--data: has an effect only with --world", true);
   if (options.from !== undefined) await pullFirst(path, options.from, options.fromKey);
   const rules = await readExpectedRules(options.profile);
   const { results, since, summary } = compareAccount(path, rules, options.since, options.suspendTolerance);

@@ -1,9 +1,7 @@
-import { isoInstant } from "../../kernel/calendar.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import { WORLD_NAME } from "../../worlds/world-handle.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
-import { CliError } from "../terminal/cli-error.ts";
 import { readWorldProfile } from "../terminal/profile-option.ts";
+import { worldNameAt } from "./world-name.ts";
 import { writeRecordedWorld } from "./write-recorded-world.ts";
 
 export type WorldOfPullRequest = {
@@ -32,13 +30,6 @@ export async function createWorldOfPull(
   const recorded = { ...request, data, world: name, profile: await readWorldProfile(profile) };
   writeRecordedWorld({ ...recorded, wallNow: Date.now() });
   return { world: name, isNew: true };
-}
-
-/** `shop` at an instant is `shop-20260105t090000z`. */
-export function worldNameAt(world: string, at: SimTime): string {
-  const name = `${world}-${isoInstant(at).slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}z`;
-  if (WORLD_NAME.test(name)) return name;
-  throw new CliError(`--world: "${world}" is too long, because the instant of the pull is added to it`, true);
 }
 
 function worldsIn(data: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -248,11 +248,16 @@ test("--world creates a world for each pull, and leaves the earlier ones as they
   expect(newer > name).toBe(true);
   for (const each of [name, newer])
     expect(await runStandin(["verify", data, "--world", each])).toMatchObject({ code: 0 });
-  const long = ["--world", "a".repeat(60), "--data", data];
-  expect(await runStandin(["shadow", file, ...long])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--world"),
-  });
+  const out = join(testDirectory(), "agreement.json");
+  for (const [args, message] of [
+    [["--world", "a".repeat(47), "--data", data], "--world: expected a name of at most 46 characters"],
+    [["--data", data], "--data: has an effect only with --world"],
+  ] as const)
+    expect(await runStandin(["shadow", file, "--out", out, ...args])).toMatchObject({
+      ...{ code: 2, stdout: "" },
+      stderr: expect.stringContaining(message),
+    });
+  expect(existsSync(out)).toBe(false);
 }, 60_000);
 
 test("--out with a name of a page writes one, with each surprise, its rule and its evidence", async () => {
