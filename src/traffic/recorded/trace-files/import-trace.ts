@@ -2,11 +2,12 @@ import { isOfShard, type Shard } from "../../../kernel/shard.ts";
 import type { SimTime } from "../../../kernel/time.ts";
 import type { BadInputRow } from "../rows/bad-rows.ts";
 import type { InputReading } from "../rows/input-reading.ts";
-import { Intake, type IntakeOptions } from "../rows/intake.ts";
+import { Intake, type IntakeOptions, type RowSink } from "../rows/intake.ts";
 import { mergeSegments, type RunSegment } from "../rows/merged-rows.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import { RunBuffer, type SortedRun } from "../rows/row-run.ts";
 import type { Period } from "../trace/trace.ts";
+import { EqualInputs } from "./equal-inputs.ts";
 import { type FileInput, readFileInput } from "./file-input.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { SpillFile } from "./spill.ts";
@@ -72,13 +73,16 @@ export async function importTrace(
 ): Promise<ImportReport> {
   const sort = new ExternalSort(path, options.rowsInMemory ?? ROWS_IN_MEMORY);
   try {
-    const intake = new Intake(sort.run, options);
-    await readInputs(inputs, intake, options);
+    // Two that are equal have half of all requests twice, which is noted without digests.
+    const equal = inputs.length > 2 ? new EqualInputs() : undefined;
+    const intake = new Intake(equal === undefined ? sort.run : withDigests(sort.run, equal), options);
+    await readInputs(inputs, intake, options, equal);
     if (intake.rows === 0)
       throw new RecordingError(
         `no usable request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`,
       );
     intake.noteStrayInstants();
+    equal?.noteIn(intake);
     const header = writeSortedTrace(path, sort, intake, inputs, options);
     const { rows, badRows, skippedRows, outsideRows, bad, notes, readings } = intake;
     return { header, rows, badRows, skippedRows, outsideRows, bad, notes, readings };
@@ -87,10 +91,20 @@ export async function importTrace(
   }
 }
 
+function withDigests(sink: RowSink, equal: EqualInputs): RowSink {
+  return {
+    add(compute, at, durationMs, source, load) {
+      equal.add(compute, at, durationMs, source);
+      sink.add(compute, at, durationMs, source, load);
+    },
+  };
+}
+
 async function readInputs(
   inputs: readonly TraceInput[],
   intake: Intake,
   { onProgress, clock }: ImportOptions,
+  equal: EqualInputs | undefined,
 ): Promise<void> {
   const startedAt = clock?.() ?? 0;
   const totalBytes = inputs.reduce((sum, input) => sum + ("path" in input ? input.bytes : 0), 0);
@@ -120,6 +134,7 @@ async function readInputs(
         bytesBefore += input.bytes;
       }
       intake.end();
+      equal?.endInput(input.name);
     } catch (error) {
       if (error instanceof RecordingError) throw new RecordingError(`${input.name}: ${error.message}`);
       throw error;

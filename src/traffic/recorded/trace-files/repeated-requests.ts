@@ -2,11 +2,11 @@ import type { DurationMs, SimTime } from "../../../kernel/time.ts";
 import type { Intake } from "../rows/intake.ts";
 
 /** Of fewer requests, half may be equal by chance. */
-const MIN_ROWS = 20;
+export const MIN_REPEATED_ROWS = 20;
 
 /**
- * Counts requests that equal another one of their compute. If a file is given twice, that is at least half of them,
- * in whichever order the requests of one millisecond are.
+ * Counts requests that equal another one of their compute. If all files are given twice, that is at least half of
+ * them, in whichever order the requests of one millisecond are; see also `EqualInputs`.
  */
 export class RepeatedRequests {
   #at = Number.NaN;
@@ -40,7 +40,7 @@ export class RepeatedRequests {
   }
 
   noteIn(intake: Intake): void {
-    if (this.#rows < MIN_ROWS || this.#repeated < this.#rows / 2) return;
+    if (this.#rows < MIN_REPEATED_ROWS || this.#repeated < this.#rows / 2) return;
     const share = Math.round((100 * this.#repeated) / this.#rows);
     intake.note(
       `${share} % of the requests repeat another one with the same compute, instant, duration and source: is a file given twice?`,

@@ -65,3 +65,24 @@ test("a file that is given twice is noted if different requests arrive in one mi
   expect(await notesOfFiles(inputs(), inputs())).toContain(note);
   expect(await notesOfFiles(inputs())).not.toContain(note);
 });
+
+test("a file that is given twice beside a larger one is noted, and files with other requests are not", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "standin-twice-"));
+  const write = (name: string, count: number, from: number, isReversed = false) => {
+    const ats = Array.from({ length: count }, (_, index) => from + index * MINUTE);
+    writeFileSync(join(directory, name), csvOf(isReversed ? ats.reverse() : ats));
+  };
+  write("a.csv", 20, NIGHT);
+  write("copy.csv", 20, NIGHT, true);
+  write("other.csv", 20, NIGHT + 1);
+  write("large.csv", 400, NIGHT + 30_000);
+  const notesOfFiles = async (...names: string[]) => {
+    const inputs = names.map((name) => fileInput(join(directory, name), { random: randomFrom(1) }));
+    const { notes } = await importTrace(inputs, join(directory, "t.standin-trace"));
+    return notes.filter((note) => note.includes("twice?"));
+  };
+  expect(await notesOfFiles("a.csv", "large.csv", "copy.csv")).toEqual([
+    "copy.csv has the same 20 requests as a.csv: is a file given twice?",
+  ]);
+  expect(await notesOfFiles("a.csv", "large.csv", "other.csv")).toEqual([]);
+});
