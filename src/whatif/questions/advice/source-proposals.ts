@@ -90,6 +90,6 @@ function savings(
   };
 }
 
-export function everyText(everyMs: DurationMs): string {
+function everyText(everyMs: DurationMs): string {
   return `every ${spanText(everyMs / SECOND)}`;
 }
