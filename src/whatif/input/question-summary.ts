@@ -127,6 +127,11 @@ export function sizeAndPriceText(question: QuestionSummary): string {
   return `${sizeText(question.cu)} at ${profileAndPriceText(question)}`;
 }
 
+/** How costs follow from another size; undefined if sizes differ. */
+export function sizeFactorText({ cu }: QuestionSummary): string | undefined {
+  return cu === "own" ? undefined : `costs scale with the size: × 2 for ${2 * cu} CU`;
+}
+
 /** For the subject of every page that shows costs. */
 export function profileAndPriceText(question: QuestionSummary): string {
   return `${priceText(question)} · profile ${question.profile}`;

@@ -259,3 +259,14 @@ test.each([
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("cannot be used with option")]);
   },
 );
+
+test("the first lines of a curve have the factor for another size, which is that of its costs", async () => {
+  const trace = await createShopTrace();
+  const costOf = async (...size: string[]) => {
+    const { stdout } = await runStandin(["whatif", "curve", trace, ...size, "--json"]);
+    return JSON.parse(stdout).decision.current.cost_dollars_per_month as number;
+  };
+  const { stdout } = await runStandin(["whatif", "curve", trace]);
+  expect(stdout.replaceAll("\n", " ")).toContain("costs scale with the size: × 2 for 0.5 CU");
+  expect(await costOf("--cu", "0.5")).toBeCloseTo(2 * (await costOf()), 9);
+});

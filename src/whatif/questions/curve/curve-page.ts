@@ -4,7 +4,7 @@ import { perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { isSettableDelay } from "../../gap-curve/settable-delays.ts";
 import { heldOutLines, heldOutTables } from "../../held-out/held-out-page.ts";
-import { ignoredWaitsText, sizeAndPriceText } from "../../input/question-summary.ts";
+import { ignoredWaitsText, sizeAndPriceText, sizeFactorText } from "../../input/question-summary.ts";
 import type { Fact, ReportPage } from "../../page/page-layout.ts";
 import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import { coldStartWorthText, periodText, requestsText, startsTakeText } from "../../page/page-text.ts";
@@ -96,6 +96,7 @@ function curveSubject({ traffic, question }: CurveSummary): string {
     sizeAndPriceText(question),
     coldStartWorthText(question),
     ignoredWaitsText(question),
+    sizeFactorText(question),
   ]
     .filter((text) => text !== undefined)
     .join(" · ");
