@@ -313,7 +313,7 @@ test("an unusable data directory is named in the error", async () => {
   const file = join(testDirectory(), "file");
   writeFileSync(file, "");
   const refused = await runStandin(["serve", "--data", file, "--port", "0"]);
-  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toContain(file);
 });
 
