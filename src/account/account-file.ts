@@ -90,8 +90,12 @@ export function openAccountFile(path: string, mode: "read" | "create"): Database
   if (isNew && mode === "read") throw new UserError(`${path} does not exist`);
   const database = new Database(path, { readonly: mode === "read" });
   try {
-    // Readable while a pull writes, and durable with each commit.
-    if (mode === "create") database.pragma("journal_mode = WAL");
+    if (mode === "create") {
+      // Readable while a pull writes. Each commit survives the end of the process; a loss of power can undo the last ones
+      // as a whole, cursors included, so the next pull reads these pages again. `close` syncs the file.
+      database.pragma("synchronous = NORMAL");
+      database.pragma("journal_mode = WAL");
+    }
     if (isNew) {
       database.pragma(`application_id = ${APPLICATION_ID}`);
       database.transaction(() => {

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database, Statement } from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
 import type { EndpointAnswer, OperationAnswer, PlanAnswer, ProjectAnswer } from "./account-answers.ts";
 import { type ConsumptionRow, UNKNOWN_TYPE, type UnreadPart } from "./account-file.ts";
@@ -7,6 +7,8 @@ import { type ConsumptionRow, UNKNOWN_TYPE, type UnreadPart } from "./account-fi
 export class AccountWriter {
   readonly #database: Database;
   readonly #redactNames: boolean;
+  /** By their text: to compile one takes longer than to insert a row. */
+  readonly #statements = new Map<string, Statement>();
 
   constructor(database: Database, redactNames: boolean) {
     this.#database = database;
@@ -15,19 +17,19 @@ export class AccountWriter {
 
   /** The earliest instant that this file reads back to; undefined if all. */
   since(): { readonly since: SimTime | null } | undefined {
-    return this.#database.prepare("SELECT since FROM pulls ORDER BY number LIMIT 1").get() as
+    return this.#statement("SELECT since FROM pulls ORDER BY number LIMIT 1").get() as
       | { since: SimTime | null }
       | undefined;
   }
 
   addPull(api: string, at: SimTime, since: SimTime | undefined): void {
-    this.#database.prepare("INSERT INTO pulls (api, at, since) VALUES (?, ?, ?)").run(api, at, since ?? null);
+    this.#statement("INSERT INTO pulls (api, at, since) VALUES (?, ?, ?)").run(api, at, since ?? null);
   }
 
   /** `isComplete`: whether these are all, so that others are deleted. */
   addProjects(projects: readonly ProjectAnswer[], at: SimTime, isComplete: boolean): void {
-    const known = this.#database.prepare("SELECT count(*) FROM projects").pluck();
-    const insert = this.#database.prepare(
+    const known = this.#statement("SELECT count(*) FROM projects").pluck();
+    const insert = this.#statement(
       `INSERT INTO projects (id, name, organization, created_at) VALUES (?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET name = CASE WHEN ? THEN name ELSE excluded.name END, deleted_at = NULL`,
     );
@@ -38,25 +40,23 @@ export class AccountWriter {
       }
       if (!isComplete) return;
       const here = new Set(projects.map(({ id }) => id));
-      for (const id of this.#database
-        .prepare("SELECT id FROM projects WHERE deleted_at IS NULL")
-        .pluck()
-        .all())
+      for (const id of this.#statement("SELECT id FROM projects WHERE deleted_at IS NULL").pluck().all())
         if (!here.has(id as string)) this.markProjectDeleted(id as string, at);
     })();
   }
 
   markProjectDeleted(project: string, at: SimTime): void {
-    this.#database.prepare("UPDATE projects SET deleted_at = ? WHERE id = ?").run(at, project);
-    this.#database
-      .prepare("UPDATE endpoints SET deleted_at = ? WHERE project = ? AND deleted_at IS NULL")
-      .run(at, project);
-    this.#database.prepare("DELETE FROM unread WHERE project = ?").run(project);
+    this.#statement("UPDATE projects SET deleted_at = ? WHERE id = ?").run(at, project);
+    this.#statement("UPDATE endpoints SET deleted_at = ? WHERE project = ? AND deleted_at IS NULL").run(
+      at,
+      project,
+    );
+    this.#statement("DELETE FROM unread WHERE project = ?").run(project);
   }
 
   /** All endpoints of a project, with the settings in force. */
   addEndpoints(project: string, endpoints: readonly EndpointAnswer[], at: SimTime): void {
-    const insert = this.#database.prepare(
+    const insert = this.#statement(
       `INSERT INTO endpoints (id, project, branch, type, created_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET branch = excluded.branch, created_at = excluded.created_at, deleted_at = NULL`,
     );
@@ -65,34 +65,33 @@ export class AccountWriter {
         insert.run(endpoint.id, project, endpoint.branch_id, endpoint.type, endpoint.created_at);
         this.#addSettings(this.#numberOf(endpoint.id), endpoint, at);
         if (endpoint.last_active != null)
-          this.#database
-            .prepare("INSERT OR REPLACE INTO activity VALUES (?, ?, ?)")
-            .run(this.#numberOf(endpoint.id), endpoint.last_active, at);
+          this.#statement("INSERT OR REPLACE INTO activity VALUES (?, ?, ?)").run(
+            this.#numberOf(endpoint.id),
+            endpoint.last_active,
+            at,
+          );
       }
       const here = new Set(endpoints.map(({ id }) => id));
-      const present = this.#database
-        .prepare("SELECT id FROM endpoints WHERE project = ? AND deleted_at IS NULL")
+      const present = this.#statement("SELECT id FROM endpoints WHERE project = ? AND deleted_at IS NULL")
         .pluck()
         .all(project);
-      const markDeleted = this.#database.prepare("UPDATE endpoints SET deleted_at = ? WHERE id = ?");
+      const markDeleted = this.#statement("UPDATE endpoints SET deleted_at = ? WHERE id = ?");
       for (const id of present) if (!here.has(id as string)) markDeleted.run(at, id);
     })();
   }
 
   /** The parts of a project that are still unread, the newest first. Adds one for what happened since the last pull. */
   unreadParts(project: string): readonly UnreadPart[] {
-    const newest = this.#database
-      .prepare("SELECT operation FROM newest WHERE project = ?")
-      .pluck()
-      .get(project) as string | undefined;
-    this.#database
-      .prepare("INSERT INTO unread (project, cursor, until_operation) VALUES (?, NULL, ?)")
-      .run(project, newest ?? null);
-    return this.#database
-      .prepare(
-        "SELECT number, project, cursor, until_operation FROM unread WHERE project = ? ORDER BY number DESC",
-      )
-      .all(project) as UnreadPart[];
+    const newest = this.#statement("SELECT operation FROM newest WHERE project = ?").pluck().get(project) as
+      | string
+      | undefined;
+    this.#statement("INSERT INTO unread (project, cursor, until_operation) VALUES (?, NULL, ?)").run(
+      project,
+      newest ?? null,
+    );
+    return this.#statement(
+      "SELECT number, project, cursor, until_operation FROM unread WHERE project = ? ORDER BY number DESC",
+    ).all(project) as UnreadPart[];
   }
 
   /** A page of an unread part, and the cursor of what is left of it; undefined if nothing is. */
@@ -101,18 +100,19 @@ export class AccountWriter {
       this.addOperations(part.project, operations);
       const [first] = operations;
       if (part.cursor === null && first !== undefined)
-        this.#database
-          .prepare("INSERT OR REPLACE INTO newest (project, operation) VALUES (?, ?)")
-          .run(part.project, first.id);
-      if (rest === undefined) this.#database.prepare("DELETE FROM unread WHERE number = ?").run(part.number);
-      else this.#database.prepare("UPDATE unread SET cursor = ? WHERE number = ?").run(rest, part.number);
+        this.#statement("INSERT OR REPLACE INTO newest (project, operation) VALUES (?, ?)").run(
+          part.project,
+          first.id,
+        );
+      if (rest === undefined) this.#statement("DELETE FROM unread WHERE number = ?").run(part.number);
+      else this.#statement("UPDATE unread SET cursor = ? WHERE number = ?").run(rest, part.number);
     })();
   }
 
   /** Those of computes; those of branches and projects are in a table of their own. */
   addOperations(project: string, operations: readonly OperationAnswer[]): void {
-    const insert = this.#database.prepare("INSERT OR REPLACE INTO operations VALUES (?, ?, ?, ?, ?, ?, ?)");
-    const insertOther = this.#database.prepare(
+    const insert = this.#statement("INSERT OR REPLACE INTO operations VALUES (?, ?, ?, ?, ?, ?, ?)");
+    const insertOther = this.#statement(
       "INSERT OR REPLACE INTO other_operations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     );
     for (const {
@@ -134,13 +134,12 @@ export class AccountWriter {
 
   /** Operations that were not finished when they were read. */
   unfinishedOperations(project: string): readonly string[] {
-    return this.#database
-      .prepare(
-        `SELECT operations.id FROM operations JOIN endpoints ON endpoints.number = operations.endpoint
+    return this.#statement(
+      `SELECT operations.id FROM operations JOIN endpoints ON endpoints.number = operations.endpoint
          WHERE project = ? AND status IN ('scheduling', 'running', 'cancelling')
          UNION SELECT id FROM other_operations
          WHERE project = ? AND status IN ('scheduling', 'running', 'cancelling')`,
-      )
+    )
       .pluck()
       .all(project, project) as string[];
   }
@@ -148,18 +147,16 @@ export class AccountWriter {
   /** What the plan allows: one row for consecutive pulls that read the same. */
   addPlan({ plan, projects_limit, branches_limit, max_autoscaling_limit }: PlanAnswer, at: SimTime): void {
     const values = [plan, projects_limit, branches_limit, max_autoscaling_limit];
-    const same = this.#database
-      .prepare(
-        `UPDATE plans SET last_seen_at = ? WHERE plan = ? AND projects_limit = ? AND branches_limit = ? AND max_cu = ?
+    const same = this.#statement(
+      `UPDATE plans SET last_seen_at = ? WHERE plan = ? AND projects_limit = ? AND branches_limit = ? AND max_cu = ?
          AND rowid = (SELECT max(rowid) FROM plans)`,
-      )
-      .run(at, ...values);
+    ).run(at, ...values);
     if (same.changes > 0) return;
-    this.#database.prepare("INSERT INTO plans VALUES (?, ?, ?, ?, ?, ?)").run(...values, at, at);
+    this.#statement("INSERT INTO plans VALUES (?, ?, ?, ?, ?, ?)").run(...values, at, at);
   }
 
   addConsumption(rows: readonly ConsumptionRow[]): void {
-    const insert = this.#database.prepare("INSERT OR REPLACE INTO consumption VALUES (?, ?, ?, ?, ?, ?)");
+    const insert = this.#statement("INSERT OR REPLACE INTO consumption VALUES (?, ?, ?, ?, ?, ?)");
     this.#database.transaction(() => {
       for (const { project, granularity, start_at, end_at, active_s, compute_s } of rows)
         insert.run(project, granularity, start_at, end_at, active_s, compute_s);
@@ -173,32 +170,42 @@ export class AccountWriter {
       autoscaling_limit_max_cu: max,
       disabled,
     } = settings;
-    const same = this.#database
-      .prepare(
-        `UPDATE settings SET last_seen_at = ? WHERE endpoint = ? AND suspend_timeout_seconds = ? AND min_cu = ?
+    const same = this.#statement(
+      `UPDATE settings SET last_seen_at = ? WHERE endpoint = ? AND suspend_timeout_seconds = ? AND min_cu = ?
          AND max_cu = ? AND disabled = ?
          AND first_seen_at = (SELECT max(first_seen_at) FROM settings WHERE endpoint = ?)`,
-      )
-      .run(at, endpoint, delay, min, max, disabled === true ? 1 : 0, endpoint);
+    ).run(at, endpoint, delay, min, max, disabled === true ? 1 : 0, endpoint);
     if (same.changes > 0) return;
-    this.#database
-      .prepare("INSERT OR REPLACE INTO settings VALUES (?, ?, ?, ?, ?, ?, ?)")
-      .run(endpoint, at, at, delay, min, max, disabled === true ? 1 : 0);
+    this.#statement("INSERT OR REPLACE INTO settings VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+      endpoint,
+      at,
+      at,
+      delay,
+      min,
+      max,
+      disabled === true ? 1 : 0,
+    );
   }
 
   #numberOf(id: string): number {
-    return this.#database.prepare("SELECT number FROM endpoints WHERE id = ?").pluck().get(id) as number;
+    return this.#statement("SELECT number FROM endpoints WHERE id = ?").pluck().get(id) as number;
   }
 
   /** A compute that only operations name was deleted before the first pull. */
   #numberOfDeleted(id: string, project: string, branch: string | null | undefined, at: SimTime): number {
-    const known = this.#database.prepare("SELECT number FROM endpoints WHERE id = ?").pluck().get(id);
+    const known = this.#statement("SELECT number FROM endpoints WHERE id = ?").pluck().get(id);
     if (known !== undefined) return known as number;
-    this.#database
-      .prepare(
-        `INSERT INTO endpoints (id, project, branch, type, created_at, deleted_at) VALUES (?, ?, ?, '${UNKNOWN_TYPE}', ?, ?)`,
-      )
-      .run(id, project, branch ?? "", at, at);
+    this.#statement(
+      `INSERT INTO endpoints (id, project, branch, type, created_at, deleted_at) VALUES (?, ?, ?, '${UNKNOWN_TYPE}', ?, ?)`,
+    ).run(id, project, branch ?? "", at, at);
     return this.#numberOf(id);
+  }
+
+  #statement(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 }

@@ -18,7 +18,7 @@ import { PROJECTS_PER_CONSUMPTION, readConsumption } from "./pull-consumption.ts
 
 /** D: the longest page of operations. */
 const OPERATIONS_PER_PAGE = 1_000;
-/** Projects that are read at the same time, so at most this many calls at once. */
+/** Each reads a project, the plan or the consumption; each of these makes one call after another. */
 export const CALLS_AT_ONCE = 4;
 /** A project whose list of operations never ends. */
 const MAX_PAGES = 100_000;
@@ -62,18 +62,28 @@ export async function pullAccount(
     1 + 2 * projects.length + 2 * Math.ceil(projects.length / PROJECTS_PER_CONSUMPTION),
   );
   let [done, operations] = [0, 0];
-  const queue = [...projects];
+  let planNotes: readonly string[] = [];
+  let consumptionNotes: readonly string[] = [];
+  const reads = projects.map(({ id }) => async () => {
+    const own = await readProject(counted, writer, id, request.since);
+    // Other projects are read meanwhile, so the sum is read after the wait.
+    operations += own;
+    done += 1;
+    await progress(done, projects.length);
+  });
+  reads.push(
+    async () => {
+      planNotes = await readPlan(counted, writer);
+    },
+    async () => {
+      consumptionNotes = await readConsumption(counted, writer, projects);
+    },
+  );
   const readNext = async (): Promise<void> => {
-    for (let project = queue.shift(); project !== undefined; project = queue.shift()) {
-      const own = await readProject(counted, writer, project.id, request.since);
-      // Other projects are read meanwhile, so the sum is read after the wait.
-      operations += own;
-      done += 1;
-      await progress(done, projects.length);
-    }
+    for (let read = reads.shift(); read !== undefined; read = reads.shift()) await read();
   };
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, readNext));
-  const notes = [...(await readPlan(counted, writer)), ...(await readConsumption(counted, writer, projects))];
+  const notes = [...planNotes, ...consumptionNotes];
   return { projects: projects.length, calls: counted.calls, operations, notes };
 }
 

@@ -32,21 +32,27 @@ export function parsedBody<T extends z.ZodType>(
  * page has none or is empty.
  */
 export async function listAll(api: ServerApi, path: string, listKey: string): Promise<readonly unknown[]> {
+  return listFrom(api, path, listKey, await api.get(path));
+}
+
+/** As `listAll`, with the answer to the first call. */
+async function listFrom(
+  api: ServerApi,
+  path: string,
+  listKey: string,
+  first: PublicResponse,
+): Promise<readonly unknown[]> {
   const page = z.object({
     [listKey]: z.array(z.unknown()),
     pagination: z.object({ cursor: z.string().nullish(), next: z.string().nullish() }).nullish(),
   });
   const all: unknown[] = [];
+  let [pagePath, response] = [path, first];
   let cursor: string | undefined;
   for (let pageCount = 0; pageCount < MAX_PAGES; pageCount += 1) {
-    const pagePath =
-      cursor === undefined
-        ? path
-        : `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`;
-    const body = bodyOf(api, pagePath, await api.get(pagePath));
-    const response = parsedBody(api, pagePath, body, page) as Record<string, unknown>;
-    const elements = response[listKey] as readonly unknown[];
-    const pagination = response["pagination"] as
+    const body = parsedBody(api, pagePath, bodyOf(api, pagePath, response), page) as Record<string, unknown>;
+    const elements = body[listKey] as readonly unknown[];
+    const pagination = body["pagination"] as
       | { cursor?: string | null; next?: string | null }
       | null
       | undefined;
@@ -54,6 +60,8 @@ export async function listAll(api: ServerApi, path: string, listKey: string): Pr
     all.push(...elements);
     if (elements.length === 0 || next === undefined || next === cursor) return all;
     cursor = next;
+    pagePath = `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}`;
+    response = await api.get(pagePath);
   }
   throw new UserError(`GET ${api.url}${path}: the list has more than ${MAX_PAGES} pages`);
 }
@@ -62,7 +70,7 @@ export async function listAll(api: ServerApi, path: string, listKey: string): Pr
 export async function listProjects(api: ServerApi): Promise<readonly unknown[]> {
   const path = `/projects?limit=${PROJECTS_PER_PAGE}`;
   const response = await api.get(path);
-  if (response.status !== 400) return listAll(api, path, "projects");
+  if (response.status !== 400) return listFrom(api, path, "projects", response);
   const organizationsPath = "/users/me/organizations";
   const organizations = parsedBody(
     api,
