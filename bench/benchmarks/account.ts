@@ -1,17 +1,18 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { CALLS_AT_ONCE } from "../../src/account/pull.ts";
 import { DAY, HOUR, MINUTE } from "../../src/kernel/time.ts";
-import { readBarePages } from "../account/bare-pages.ts";
 import { writeLargeAccount } from "../account/large-account.ts";
 import { fleetsOutside } from "../account/random-fleets.ts";
 import { shortGapError } from "../account/short-gap-error.ts";
 import type { Benchmark, Progress } from "../benchmark.ts";
 import { TRAFFIC_KINDS } from "../decisions/traffic-kinds.ts";
-import { runCommand } from "../environment/command-run.ts";
+import { runCommand, runNode } from "../environment/command-run.ts";
 import type { BenchEnvironment } from "../environment/environment.ts";
 import { createProject, recordResponse } from "../environment/project-fixture.ts";
 import { AUTHORIZATION, type Server, startCommand } from "../environment/servers.ts";
 import { comparedFigure, type Figure, median, plainFigure } from "../figure.ts";
+import type { BarePages } from "../processes/bare-pages.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
 
 const MIB = 2 ** 20;
@@ -59,41 +60,58 @@ function largeFile(environment: BenchEnvironment, progress: Progress): Figure[] 
   ];
 }
 
-/** The processor of the machine is shared with the server, so a pull is measured by its elapsed time. */
+/**
+ * The processor of the machine is shared with the server, so a pull is measured by its elapsed time. Both sides are
+ * processes of their own that make the same calls; their start, until the first call, is not a matter of the pages.
+ */
 async function pulls(environment: BenchEnvironment, progress: Progress): Promise<Figure[]> {
   const [projects, days] = environment.quick ? [4, 2] : [40, 20];
   progress(`simulating ${projects} computes for ${days} days`);
   const server = await startCommand(environment, environment.directory(), {
     more: ["--clock", "manual", "--start-at", STARTED_AT],
   });
-  const ids = await usedProjects(server, projects, days);
+  await useProjects(server, projects, days);
   const directory = environment.directory();
-  let [files, operations] = [0, 0];
+  let files = 0;
   const pull = (file: string) =>
     runCommand(
       environment,
       ["account", "pull", "--from", `http://127.0.0.1:${server.port}/api/v2`, "--out", file, "--json"],
       { STANDIN_FROM_KEY: AUTHORIZATION.Authorization.replace("Bearer ", "") },
     );
-  const sides = {
-    async pull() {
-      files += 1;
-      return pull(join(directory, `${files}.standin-account`)).wallS;
-    },
-    async bare() {
-      const from = performance.now();
-      operations = await readBarePages(server, ids);
-      return (performance.now() - from) / 1_000;
-    },
+  const nextFile = () => {
+    files += 1;
+    return join(directory, `${files}.standin-account`);
   };
-  const rounds = await measureInRounds(environment.quick ? 1 : 5, sides, progress);
+  const first = pull(nextFile());
+  const { operations } = JSON.parse(first.output) as { operations: number };
+  const pages: BarePages = { urls: first.urls, headers: AUTHORIZATION, callsAtOnce: CALLS_AT_ONCE };
+  const sides = {
+    pull: async () => pull(nextFile()),
+    bare: async () => runNode(environment, [environment.script("bare-pages"), JSON.stringify(pages)]),
+  };
+  const rounds = await measureInRounds(environment.quick ? 3 : 5, sides, progress);
+  for (const { pull: own, bare } of rounds)
+    if (own.urls.length !== bare.urls.length)
+      throw new Error(`the pull made ${own.urls.length} calls, the bare fetch ${bare.urls.length}`);
   const again = JSON.parse(pull(join(directory, "1.standin-account")).output) as { calls: number };
   await environment.stop(server.child);
   return [
     comparedFigure(
-      ...([`pull of ${operations} operations of ${projects} projects`, "s", "bare fetch"] as const),
-      pairs(rounds, "pull", "bare", (seconds) => seconds),
+      `pull of ${operations} operations of ${projects} projects, from the first call to the exit`,
+      ...(["s", "bare fetch of the same pages"] as const),
+      pairs(rounds, "pull", "bare", ({ callingS }) => callingS),
       { of: "ratio", atMost: 1.5 },
+    ),
+    comparedFigure(
+      "  start, until the first call",
+      ...(["s", "node"] as const),
+      pairs(rounds, "pull", "bare", ({ wallS, callingS }) => wallS - callingS),
+    ),
+    comparedFigure(
+      "  both together",
+      ...(["s", "node, bare fetch"] as const),
+      pairs(rounds, "pull", "bare", ({ wallS }) => wallS),
     ),
     plainFigure("  calls of a second pull without news, per project", "", again.calls / projects, {
       ...{ of: "value", atMost: 2 + CALLS_OF_ACCOUNT / projects },
@@ -104,7 +122,7 @@ async function pulls(environment: BenchEnvironment, progress: Progress): Promise
 /** Calls of a pull that are not about one project: who the key is of, projects, organizations, consumption. */
 const CALLS_OF_ACCOUNT = 6;
 
-async function usedProjects(server: Server, count: number, days: number): Promise<string[]> {
+async function useProjects(server: Server, count: number, days: number): Promise<void> {
   const created = [];
   for (let project = 0; project < count; project += 1) created.push(await createProject(server));
   const begin = Date.parse(STARTED_AT) + HOUR;
@@ -119,7 +137,6 @@ async function usedProjects(server: Server, count: number, days: number): Promis
       await control(server, "/activity", items.slice(from, from + ACTIVITIES_PER_REQUEST));
     await control(server, "/clock/advance", { by: "24h" });
   }
-  return created.map(({ projectId }) => projectId);
 }
 
 async function control(server: Server, path: string, body: unknown): Promise<void> {

@@ -10,14 +10,38 @@ export type CommandRun = {
   /** User and system time of all threads. */
   readonly processorS: number;
   readonly peakBytes: number;
+  /** The URLs that it called with `fetch`, in order. */
+  readonly urls: readonly string[];
+  /** From the first of these calls to the exit; 0 without calls. */
+  readonly callingS: number;
 };
 
-type Usage = { readonly userCPUTime: number; readonly systemCPUTime: number; readonly maxRSS: number };
+type Usage = {
+  readonly userCPUTime: number;
+  readonly systemCPUTime: number;
+  readonly maxRSS: number;
+  readonly urls: readonly string[];
+  readonly callingMs: number;
+};
 
-/** The process writes its own usage when it exits, because Node does not return the usage of a child. */
+/**
+ * The process writes its own usage when it exits, because Node does not return the usage of a child. The calls are seen
+ * through a diagnostics channel: to replace `fetch` would load it in commands that make no calls.
+ */
 const REPORT_USAGE = `data:text/javascript,${encodeURIComponent(`
+import { subscribe } from "node:diagnostics_channel";
 import { writeFileSync } from "node:fs";
-process.on("exit", () => writeFileSync(process.env.BENCH_USAGE, JSON.stringify(process.resourceUsage())));
+const urls = [];
+let firstCallAt;
+subscribe("undici:request:create", ({ request }) => {
+  firstCallAt ??= performance.now();
+  urls.push(request.origin + request.path);
+});
+process.on("exit", () => {
+  const callingMs = firstCallAt === undefined ? 0 : performance.now() - firstCallAt;
+  const usage = { ...process.resourceUsage(), urls, callingMs };
+  writeFileSync(process.env.BENCH_USAGE, JSON.stringify(usage));
+});
 `)}`;
 
 /** Runs `standin` and waits for its exit. */
@@ -43,6 +67,9 @@ export function runNode(
     maxBuffer: 2 ** 30,
   });
   const wallS = (performance.now() - startedAt) / 1_000;
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(readFileSync(usageFile, "utf8")) as Usage;
-  return { output, wallS, processorS: (userCPUTime + systemCPUTime) / 1_000_000, peakBytes: maxRSS * 1_024 };
+  const { userCPUTime, systemCPUTime, maxRSS, urls, callingMs } = JSON.parse(
+    readFileSync(usageFile, "utf8"),
+  ) as Usage;
+  const processorS = (userCPUTime + systemCPUTime) / 1_000_000;
+  return { output, wallS, processorS, peakBytes: maxRSS * 1_024, urls, callingS: callingMs / 1_000 };
 }
