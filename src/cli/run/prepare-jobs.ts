@@ -12,6 +12,7 @@ import { outsideProblem } from "../terminal/path-within.ts";
 import { readWorldProfile } from "../terminal/profile-option.ts";
 import { readText } from "../terminal/read-text.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
+import { prepareFailurePlaces } from "./failure-places.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";
 import { readRecordings, withAdvice } from "./traffic-files.ts";
 
@@ -131,7 +132,14 @@ export async function prepareJobs(
         : { failedFile: join(failures, `${name.slice(0, MAX_FILE_NAME)}.yaml`) }),
     };
   });
-  return shard === undefined ? placed : runsOfShard(placed, shard);
+  const prepared = shard === undefined ? placed : runsOfShard(placed, shard);
+  if (failures !== undefined)
+    prepareFailurePlaces(
+      failures,
+      prepared.flatMap(({ failedFile = [] }) => failedFile),
+      paths,
+    );
+  return prepared;
 }
 
 function isSelected(title: string, only: JobOptions["only"]): boolean {

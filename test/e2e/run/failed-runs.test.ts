@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
@@ -83,6 +83,30 @@ test("a run that passes leaves no file, and options that no file can have are re
   expect((await runFailing(passing)).files).toEqual([]);
   const target = await runFailing(passing, "--target", "http://127.0.0.1:1");
   expect([target.code, target.stderr]).toEqual([2, expect.stringContaining("--failures <dir>")]);
+});
+
+test("--failures replaces no scenario and no other file, and needs a directory", async () => {
+  const directory = testDirectory();
+  const scenario = join(directory, "shop.yaml");
+  const other = join(directory, "other", "shop.yaml");
+  const text = "version: 1\nlength: 1h\n";
+  mkdirSync(join(directory, "other"));
+  for (const file of [scenario, other]) writeFileSync(file, text);
+  for (const [failures, problem] of [
+    [directory, `would replace the scenario ${scenario}`],
+    [join(directory, "other"), `would replace ${other}, which is not a file of a failure`],
+    [scenario, "is not a directory"],
+    [join(scenario, "below"), "name another directory"],
+    ["", "expected a directory"],
+  ] as const) {
+    const { code, stderr } = await runStandin(["run", scenario, "--failures", failures]);
+    expect({ failures, code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^standin: --failures "/),
+    });
+    expect(stderr).toContain(problem);
+  }
+  expect([scenario, other].map((file) => readFileSync(file, "utf8"))).toEqual([text, text]);
 });
 
 test.each([
