@@ -32,7 +32,7 @@ export type SetupFacts = {
   readonly sqlite: Found<string>;
   readonly data: {
     readonly path: string;
-    readonly state: "absent" | "unused" | "in use" | "served" | "not accessible";
+    readonly state: "absent" | "unused" | "in use" | "served" | "no directory" | "not accessible";
     /** The process that serves it. */
     readonly pid?: number;
   };
@@ -115,6 +115,13 @@ function checkData({ data: { path, state, pid } }: SetupFacts): SetupCheck {
         level: "problem",
         found: `${path} is in use by another standin, which does not respond as a server`,
         fix: "wait until the other command has ended, or use another --data directory",
+      };
+    case "no directory":
+      return {
+        check,
+        level: "problem",
+        found: `${path} is a file or is below one`,
+        fix: "use another --data directory",
       };
     case "not accessible":
       return {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { hostsIn, SYSTEM_HOSTS_FILE } from "../../app/hosts-file.ts";
@@ -77,6 +77,7 @@ async function readDirectory(
   hasSqlite: boolean,
 ): Promise<Omit<SetupFacts["data"], "path">> {
   if (server !== undefined) return { state: "served", pid: server.pid };
+  if (!statSync(nearestExisting(path)).isDirectory()) return { state: "no directory" };
   if (!isAccessible(nearestExisting(path))) return { state: "not accessible" };
   if (!existsSync(path)) return { state: "absent" };
   if (!hasSqlite) return { state: "unused" };

@@ -57,6 +57,18 @@ test("doctor finds what a server needs, follows a running one, and changes nothi
   expect(others.filter(({ level }) => level === "problem")).toEqual([]);
 });
 
+test("a file in place of the data directory is a problem, which another owner would not solve", async () => {
+  const file = join(testDirectory(), "file");
+  writeFileSync(file, "");
+  for (const data of [file, join(file, "below")]) {
+    const { code, checkOf } = await checksOf(data);
+    expect([code, checkOf("data")]).toMatchObject([
+      1,
+      { level: "problem", found: `${data} is a file or is below one`, fix: "use another --data directory" },
+    ]);
+  }
+});
+
 test("a damaged world is a problem: doctor names it and the fix, and exits with 1", async () => {
   const data = testDirectory();
   await (await startServer(data)).kill("SIGTERM");

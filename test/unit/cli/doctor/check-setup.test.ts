@@ -64,6 +64,7 @@ test.each<[string, string, Partial<SetupFacts>, string]>([
   ],
   ["data", "problem", { data: { path: "shop", state: "in use" } }, "another --data directory"],
   ["data", "problem", { data: { path: "shop", state: "not accessible" } }, "change its owner"],
+  ["data", "problem", { data: { path: "shop", state: "no directory" } }, "use another --data directory"],
   ["data", "ok", { data: { path: "shop", state: "served", pid: 7 } }, "served by process 7"],
   ["worlds", "ok", { worlds: stored({ world: "shop", version: 9 }) }, "the next start upgrades shop"],
   [
