@@ -94,12 +94,14 @@ export function shadowCommand(): Command {
       "after",
       `
 Without --from it sends nothing, and compares what standin account pull has read.
-With --from, it reads what is new first, as that command does. A surprise names the operation, the rule and its evidence.
+With --from, it reads what is new first, as that command does. A surprise names the
+operation, the rule and its evidence.
 
 With --world, each pull gets a world of its own, as standin mirror --history makes it.
 The earlier ones stay as they are. No server may use --data meanwhile.
 
-Exit status: 0 the account agrees, 1 more surprises than --tolerance, 2 usage error.
+Exit status: 0 the account agrees, 1 more surprises than --tolerance, or the file or
+the API cannot be read, 2 usage error.
 
 Examples:
   $ standin account pull --from https://console.example.com/api/v2 --out shop.standin-account

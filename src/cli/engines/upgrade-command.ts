@@ -19,7 +19,7 @@ export function upgradeCommand(parseMajor: (text: string) => number): Command {
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(
-      new RepeatableOption("--branch <id>", "branch to upgrade (repeatable; default: all of the world)")
+      new RepeatableOption("--branch <id>", "branch to upgrade; repeatable")
         .argParser((id: string, previous: readonly string[]) => [...previous, id])
         .default([], "all of the world"),
     )

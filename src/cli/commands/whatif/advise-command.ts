@@ -67,8 +67,8 @@ export function adviseCommand(): Command {
     addOptions: addAdviseOptions,
     help: `
 Compares what can be changed on the whole bill: the autosuspend delay, for all
-computes and for each, what keeps the computes active, the size, and the plan. The details
-are in "standin whatif curve", "attribute" and "capacity".
+computes and for each, what keeps the computes active, the size, and the plan. The
+details are in "standin whatif curve", "attribute" and "capacity".
 
 Exit status: 0 if the current settings meet --budget and --slo, or none is given;
 1 if they do not, or on an error; 2 on a usage error.

@@ -50,18 +50,17 @@ export const POSTGRES_OPTIONS = [
   {
     flags: "--max-branch-history <size>",
     description:
-      "log of each branch that is retained for points in time within history_retention_seconds, such as 1GiB; at least 16MiB (default: 256MiB)",
+      "log of each branch that is retained for points in time within history_retention_seconds, such as 1GiB; at least 16MiB",
     parse: parseBranchHistory,
     default: DEFAULT_MAX_BRANCH_HISTORY,
     defaultText: "256MiB",
   },
   {
     flags: "--max-data <size>",
-    description:
-      "what the data of all branches may take on disk, such as 20GiB, or none for no limit (default: 80 % of what it takes and of the free space together)",
+    description: "what the data of all branches may take on disk, such as 20GiB, or none for no limit",
     parse: (text: string): MaxData => (text === "none" ? "none" : parseBytesOption(text)),
     default: DEFAULT_MAX_DATA,
-    defaultText: "80 % of the disk",
+    defaultText: "80 % of what it takes and of the free space together",
   },
   { flags: "--require-tls", description: "reject Postgres connections without TLS" },
   {
