@@ -1,15 +1,15 @@
 import { Command, Option } from "commander";
 import type { ExecOptions } from "../server/run-with-server.ts";
 import { integerParser, parseClockOption, parseInstantOption } from "../terminal/option-parsers.ts";
-import { envOption } from "../terminal/options.ts";
+import { envOption, parseDirectoryOption } from "../terminal/options.ts";
 
 export function execCommand(): Command {
   return new Command("exec")
     .argument("<command...>", "command to run, after --")
     .addOption(
-      new Option("--data <dir>", "data directory (default: a temporary one, deleted at the end)").conflicts(
-        "keep",
-      ),
+      new Option("--data <dir>", "data directory (default: a temporary one, deleted at the end)")
+        .argParser(parseDirectoryOption)
+        .conflicts("keep"),
     )
     .addOption(new Option("--keep", "keep the temporary data directory if the command fails"))
     .addOption(

@@ -45,7 +45,15 @@ function isTruthy(name: string, value: string): boolean {
 }
 
 export function dataOption(): Option {
-  return envOption("--data <dir>", "data directory").default(DEFAULT_DATA, DEFAULT_DATA);
+  return envOption("--data <dir>", "data directory")
+    .argParser(parseDirectoryOption)
+    .default(DEFAULT_DATA, DEFAULT_DATA);
+}
+
+/** An empty path would be the current directory, in which a script with an unset variable must not create a world. */
+export function parseDirectoryOption(text: string): string {
+  if (text.trim() === "") throw invalidValue("the path of a directory");
+  return text;
 }
 
 export function worldOption(): Option {

@@ -25,6 +25,7 @@ serve --plan pad => 2 --plan: expected paid or free, got "pad"; did you mean pai
 serve --operations imediate => 2 --operations: expected timed or immediate, got "imediate"; did you mean immediate?
 serve --keep-history 5 => 2 --keep-history: expected a duration with a unit, such as 90s, 10m, 2h or 7d, or forever, got "5"
 serve --backup-every 1 => 2 --backup-every: expected a unit, such as 1s or 1ms, got "1"
+serve --data "" => 2 --data: expected the path of a directory, got ""
 serve --max-data lots => 2 --max-data: expected a size such as 500MiB, 4GiB or 2GB, or a number of bytes, got "lots"
 serve --max-branch-history 1MiB => 2 --max-branch-history: expected a size of at least 16MiB, got "1MiB"
 serve --host-domain 127.0.0.1 => 2 --host-domain: expected a host name such as localhost or db.test, whose last part is not a numbe
