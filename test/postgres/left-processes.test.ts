@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -10,7 +11,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { claimDirectory } from "../../src/postgres/engine/claimed-directories.ts";
@@ -23,10 +23,10 @@ import { processesIn } from "../support/store/data-files.ts";
 const IMMEDIATE = ["--operations", "immediate"];
 
 /** A server whose files remain when it is killed, with one branch that has a row. */
-async function serverWithRow() {
+async function serverWithRow(env?: Record<string, string>) {
   const { path: data, remove } = temporaryDirectory();
   onTestFinished(remove);
-  const server = await startPostgresServer(IMMEDIATE, data);
+  const server = await startPostgresServer(IMMEDIATE, data, 0, env);
   onTestFinished(() => server.end());
   const branch = await createBranch(server);
   const client = await connect(branch.uri);
@@ -121,7 +121,12 @@ test("sockets are in directories that other users cannot enter", async () => {
 });
 
 test("the next start of any server removes what is left if the watchdog was killed, too, but nothing of others", async () => {
-  const { server, data } = await serverWithRow();
+  // The servers of other tests would remove it too early.
+  const { path: sockets, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  chmodSync(sockets, 0o755);
+  const env = { TMPDIR: sockets };
+  const { server, data } = await serverWithRow(env);
   const { pid, socketDirectory } = runningPostgres(data);
   const root = dirname(socketDirectory);
   const watchdogs = readdirSync("/proc").filter((name) => {
@@ -138,15 +143,13 @@ test("the next start of any server removes what is left if the watchdog was kill
   await expect.poll(() => isAlive(pid)).toBe(false);
   expect(existsSync(root)).toBe(true);
   // Of a process that lives, and one that another program made.
-  const [live, foreign] = ["standin-live-", "standin-other-"].map((name) =>
-    mkdtempSync(join(tmpdir(), name)),
-  );
+  const [live, foreign] = ["standin-live-", "standin-other-"].map((name) => mkdtempSync(join(sockets, name)));
   const claim = claimDirectory(live ?? "");
   onTestFinished(() => {
     claim.close();
     for (const path of [live, foreign]) rmSync(path ?? "", { recursive: true });
   });
-  await serverWithRow();
+  await serverWithRow(env);
   expect([root, live, foreign].map((path) => existsSync(path ?? ""))).toEqual([false, true, true]);
 });
 
