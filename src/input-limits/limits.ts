@@ -144,6 +144,23 @@ export const LIMITS = {
     what: "Message of an error",
     beyond: "The message is cut",
   },
+  hintCharacters: {
+    surface: "platform-api",
+    stage: "always",
+    // Proxies in front of a server commonly accept 4 to 8 KiB of headers.
+    value: 2_048,
+    unit: "characters",
+    what: "Header `X-Standin-Hint` of an error",
+    beyond: "The hint is cut",
+  },
+  decodedBody: {
+    surface: "platform-api",
+    stage: "after login",
+    value: 64 * KIB,
+    unit: "characters",
+    what: "Body of a refused request that is read once more, for the platform's words",
+    beyond: "The message is in standin's words",
+  },
   jsonLevels: {
     surface: "http",
     stage: "always",

@@ -1,8 +1,9 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
-import { errorBody, publishedCodeOf } from "../../http/errors.ts";
+import { errorBody, publishedCodeOf, shortened } from "../../http/errors.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { JsonList } from "../render/cached-json.ts";
 import type { CachedBodies, CachedBody } from "./cached-bodies.ts";
@@ -42,7 +43,7 @@ export async function sendResponse(
   if ("code" in response) {
     headers["X-Standin-Code"] = response.code;
     const hint = response.hint ?? (await manualClockHint(world, response.status));
-    if (hint !== undefined) headers["X-Standin-Hint"] = hint;
+    if (hint !== undefined) headers["X-Standin-Hint"] = headerText(hint);
   }
   if ("body" in response) {
     if (response.body === undefined) {
@@ -66,6 +67,16 @@ export async function sendResponse(
     response.status as 400,
     headers,
   );
+}
+
+/** A hint may quote what a client sent, but a header has only characters of ASCII. */
+function headerText(text: string): string {
+  const printable = text.replace(/[^\x20-\x7e]/g, (character) => `\\u${hexadecimal(character)}`);
+  return shortened(printable, MAX.hintCharacters).replace("…", "...");
+}
+
+function hexadecimal(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
 /** Only its user advances a manual clock, so a client that retries would wait forever. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MAX } from "../../../src/input-limits/limits.ts";
 import { createAccount } from "../../support/double/compute.ts";
 import { API_KEY, createDouble, createProject } from "../../support/double/double.ts";
 
@@ -55,24 +56,75 @@ test("an unknown key has an empty code and the platform's message", async () => 
   });
 });
 
-test("a request that cannot be decoded names its operation, the part and the field", async () => {
+test("a request that cannot be decoded has the decoder's words, and the hint names each wrong field", async () => {
   const create = { method: "POST", path: "/projects" };
-  const decode = "invalid request: operation CreateProject: decode request: decode application/json: ";
-  expect((await answer({ ...create, body: { project: { pg_version: "16" } } })).answered).toEqual([
-    400,
-    "",
-    `${decode}project.pg_version: must be a number, not a string`,
-  ]);
-  expect((await answer({ ...create, body: "{" })).answered).toEqual([
-    400,
-    "",
-    expect.stringContaining(`${decode}the request body is not valid JSON`),
-  ]);
-  expect((await answer({ method: "GET", path: "/projects?limit=0" })).answered).toEqual([
-    400,
-    "",
-    expect.stringMatching(/^invalid request: operation ListProjects: decode params: limit: /),
-  ]);
+  const operation = "invalid request: operation CreateProject: decode request: ";
+  const decode = `${operation}decode application/json: decode ProjectCreateRequest: `;
+  const wrong = { project: { pg_version: "16", store_passwords: "no" } };
+  expect(await answer({ ...create, body: wrong })).toEqual({
+    answered: [
+      400,
+      "",
+      `${decode}callback: decode field "project": decode ProjectCreateRequestProject: callback: decode field "pg_version": alias: unexpected byte 34 '"' at 25`,
+    ],
+    reason: "BAD_REQUEST",
+    hint: "project.pg_version: must be a number, not a string; project.store_passwords: must be true or false, not a string",
+  });
+  expect(await answer({ ...create, body: "{" })).toEqual({
+    answered: [400, "", `${decode}'"' or "}" expected: unexpected EOF`],
+    reason: "BAD_REQUEST",
+    hint: expect.stringMatching(/^the request body is not valid JSON: /),
+  });
+  expect((await answer(create)).answered).toEqual([400, "", `${operation}body required`]);
+  expect(await answer({ method: "GET", path: "/projects?limit=0" })).toEqual({
+    answered: [
+      400,
+      "",
+      'invalid request: operation ListProjects: decode params: query: "limit": int: value 0 less than 1',
+    ],
+    reason: "BAD_REQUEST",
+    hint: expect.stringMatching(/^limit: /),
+  });
+});
+
+test("what decodes, but is not valid, keeps standin's words", async () => {
+  const body = { project: { name: "x".repeat(257) } };
+  expect(await answer({ method: "POST", path: "/projects", body })).toEqual({
+    answered: [
+      400,
+      "",
+      "invalid request: operation CreateProject: decode request: decode application/json: project.name: must have 1 to 256 characters",
+    ],
+    reason: "BAD_REQUEST",
+    hint: null,
+  });
+});
+
+test("a body of another type than JSON, and one too long to be read once more", async () => {
+  const send = async (type: string, body: string) => {
+    const headers = { Authorization: `Bearer ${API_KEY}`, "Content-Type": type };
+    const request = new Request("http://localhost/api/v2/projects", { method: "POST", headers, body });
+    return (await double.fetch(request)).json() as Promise<{ message: string }>;
+  };
+  const operation = "invalid request: operation CreateProject: decode request: ";
+  expect((await send("text/plain", "{}")).message).toBe(`${operation}unexpected Content-Type: text/plain`);
+  const long = JSON.stringify({ project: { pg_version: "16" }, other: "x".repeat(MAX.decodedBody) });
+  expect((await send("application/json", long)).message).toBe(
+    `${operation}decode application/json: project.pg_version: must be a number, not a string`,
+  );
+});
+
+test("a hint that quotes what a client sent has only characters of a header, and is cut", async () => {
+  const { answered, hint } = await answer({ method: "POST", path: "/projects", body: "€" });
+  expect(answered[0]).toBe(400);
+  expect(hint).toMatch(/^the request body is not valid JSON: .*\\u20ac/);
+  const ips = Array.from({ length: 20 }, () => ({ ["y".repeat(200)]: 1 }));
+  const many = await answer({
+    method: "POST",
+    path: "/projects",
+    body: { project: { settings: { allowed_ips: { ips } } } },
+  });
+  expect(many.hint?.length).toBeLessThanOrEqual(MAX.hintCharacters + 2);
 });
 
 test("a suspend of a compute that is starting is in some transitive state", async () => {

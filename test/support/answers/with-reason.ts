@@ -18,6 +18,9 @@ export function withReason<Body>(
   if (!("code" in body)) return body;
   const { message = "" } = body as { message?: string };
   const hint = RETRIED.has(status) ? undefined : header("x-standin-hint");
+  if (!("message" in body)) return { ...body, code };
   const plain = message.replace(FRAME, "");
-  return { ...body, code, ...("message" in body ? { message: hint ? `${plain}: ${hint}` : plain } : {}) };
+  // Of a request that does not decode, the hint says all.
+  const isComplete = plain !== message && hint;
+  return { ...body, code, message: isComplete ? hint : hint ? `${plain}: ${hint}` : plain };
 }
