@@ -14,15 +14,13 @@ import type { ParameterType, TypeName } from "./type-description.ts";
 export function bodyFailure(operationId: string, text: string): string | undefined {
   const body = BODY_TYPES[operationId];
   if (body === undefined || text.length > MAX.decodedBody) return undefined;
-  if (text === "") return body.isRequired === true ? "decode request: body required" : undefined;
+  if (text === "") return body.isRequired === true ? "body required" : undefined;
   return failureOf(() =>
-    within("decode request", () =>
-      within("decode application/json", () => {
-        const reader = new JsonReader(text);
-        readValue(reader, body.type);
-        reader.end();
-      }),
-    ),
+    within("decode application/json", () => {
+      const reader = new JsonReader(text);
+      readValue(reader, body.type);
+      reader.end();
+    }),
   );
 }
 
@@ -36,14 +34,14 @@ export function contentTypeFailure(
   const name = mediaType.trim().toLowerCase();
   if (BODY_TYPES[operationId] === undefined || text === "" || !/^[\w.+-]+\/[\w.+-]+$/.test(name))
     return undefined;
-  return name === "application/json" ? undefined : `decode request: unexpected Content-Type: ${name}`;
+  return name === "application/json" ? undefined : `unexpected Content-Type: ${name}`;
 }
 
 /** The same for the query. Parameters are read in the order of the document. */
 export function queryFailure(operationId: string, query: URLSearchParams): string | undefined {
   return failureOf(() => {
     for (const [name, type] of Object.entries(PARAMETER_TYPES[operationId] ?? {}))
-      within(`decode params: query: ${quoted(name)}`, () => readParameter(query.get(name), type));
+      within(`query: ${quoted(name)}`, () => readParameter(query.get(name), type));
   });
 }
 

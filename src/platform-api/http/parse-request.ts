@@ -3,6 +3,7 @@ import type { RequestBody } from "../../http/body.ts";
 import { badRequest } from "../../http/errors.ts";
 import { fail, parseInput, parseJsonBody, queryParameters, RequestError } from "../../http/request.ts";
 import { MAX } from "../../input-limits/limits.ts";
+import type { Profile } from "../../platform/catalog/defaults-and-limits.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
 import { bodyFailure, contentTypeFailure, queryFailure } from "../decoding/decode-request.ts";
 import type { ApiRoute } from "./route.ts";
@@ -14,25 +15,35 @@ export function parseRequest(
   context: Context,
   { input, form }: GivenBody,
   { params, query, listParameters, body }: ApiRoute["options"],
+  { decodeErrorsNameOperation: isNamed }: Profile,
 ) {
-  const bodyPart = form === undefined ? "request: decode application/json" : "request";
   return {
-    params: params && decoded(context, "params", () => parseInput(params, context.req.param())),
+    params:
+      params && decoded(context, { isNamed, part: "params" }, () => parseInput(params, context.req.param())),
     query:
       query &&
       decoded(
         context,
-        "params",
+        {
+          isNamed,
+          part: "params",
+          failure: (operation) => queryFailure(operation, new URL(context.req.url).searchParams),
+        },
         () => parseInput(query, queryParameters(context, listParameters), "query"),
-        (operation) => queryFailure(operation, new URL(context.req.url).searchParams),
       ),
     body:
       body &&
       decoded(
         context,
-        bodyPart,
+        {
+          isNamed,
+          part: "request",
+          ...(form === undefined ? { format: "decode application/json: " } : {}),
+          ...(form === undefined && input !== undefined
+            ? { failure: (operation) => failureOf(operation, input) }
+            : {}),
+        },
         () => parseInput(body, form ?? (input && parseJsonBody(input, MAX.apiEntries))),
-        (operation) => (form === undefined && input !== undefined ? failureOf(operation, input) : undefined),
       ),
   };
 }
@@ -43,26 +54,30 @@ function failureOf(operation: string, { text, contentType, excess, isRefused, is
   return contentTypeFailure(operation, text, contentType) ?? bodyFailure(operation, text);
 }
 
+/** What the message of an error says before its cause. */
+type Decoding = {
+  readonly isNamed: boolean;
+  readonly part: "params" | "request";
+  readonly format?: string;
+  /** What the platform says if its decoder cannot read this part of the operation's request. */
+  readonly failure?: (operationId: string) => string | undefined;
+};
+
 /**
- * D: what the platform says if its decoder cannot read this part of a request. Then each wrong field and what is valid is
- * in the hint. Otherwise the message begins as the platform's, and goes on with them.
+ * D: the platform's message of a part that its decoder cannot read. Then the hint has each wrong field and what is valid.
+ * Otherwise the message begins as the platform's, and goes on with them.
  */
-function decoded<T>(
-  { req }: Context,
-  what: string,
-  decode: () => T,
-  failure: (operationId: string) => string | undefined = () => undefined,
-): T {
+function decoded<T>({ req }: Context, { isNamed, part, format = "", failure }: Decoding, decode: () => T): T {
   try {
     return decode();
   } catch (error) {
     if (!(error instanceof RequestError) || error.response.code !== "BAD_REQUEST") throw error;
     const { message } = error.response;
     const operation = operationIdOf(req.method, req.routePath);
-    if (operation === undefined) return fail(badRequest(`invalid request: decode ${what}: ${message}`));
-    const start = `invalid request: operation ${operation.replace(/^./, (first) => first.toUpperCase())}`;
-    const published = failure(operation);
-    if (published === undefined) return fail(badRequest(`${start}: decode ${what}: ${message}`));
-    return fail({ ...badRequest(`${start}: ${published}`), hint: message });
+    const name = operation?.replace(/^./, (first) => first.toUpperCase());
+    const start = `invalid request: ${isNamed && name !== undefined ? `operation ${name}: decode ${part}: ` : ""}`;
+    const published = operation && failure?.(operation);
+    if (published === undefined) return fail(badRequest(`${start}${format}${message}`));
+    return fail({ ...badRequest(start + published), hint: message });
   }
 }

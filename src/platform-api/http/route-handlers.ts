@@ -22,6 +22,7 @@ import {
 } from "../../platform/model/database-schema.ts";
 import { authorize, type Permission } from "../../platform/rules/account/access.ts";
 import type { Command } from "../../platform/rules/commands.ts";
+import { profileOfWorld } from "../../platform/world/world.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
 import { ConnectionUris, type PostgresAddress } from "../render/connection-uri.ts";
@@ -105,7 +106,8 @@ export class RouteHandlers {
         options.body === undefined || options.form === true ? undefined : await readBody(context, { admit });
       const permission = options.permission ?? defaultPermission(context);
       const authorizeAndHandle: AuthenticatedHandler = (transaction, { principal }) => {
-        const { params, query, body } = parseRequest(context, { input, form }, options);
+        const profile = profileOfWorld(transaction.world);
+        const { params, query, body } = parseRequest(context, { input, form }, options, profile);
         const account = unwrap(
           authorize(transaction.world, principal, options.permissionIn?.(body) ?? permission, {
             projectId: context.req.param("project_id") ?? options.projectIn?.(body),

@@ -57,6 +57,8 @@ export type Profile = {
   readonly apiKeyPrefix: string;
   /** Characters of a recorded secret; absent if it is as long as others. */
   readonly recordedApiKeyLength?: number;
+  /** Whether the message of a request that does not decode names its operation and the part. */
+  readonly decodeErrorsNameOperation: boolean;
   /** The query of connection URIs. */
   readonly connectionQuery: string;
   /** The major versions of Postgres that a new project can have, both inclusive. */
@@ -129,6 +131,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     subscriptionTypes: { paid: "launch", free: "free_v2" },
     apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
     recordedApiKeyLength: 80, // D: recorded in January 2024
+    decodeErrorsNameOperation: false, // D: recorded in January 2024
     connectionQuery: "sslmode=require", // D
     pgVersions: { lowest: 14, highest: 17 }, // A: 17 came late in 2024
   },
@@ -156,6 +159,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     hasPrimaryBranchOnly: false, // S
     subscriptionTypes: { paid: "launch_v3", free: "free_v3" }, // S
     apiKeyPrefix: "napi_", // D: the vendor's published answer to the creation of a key
+    decodeErrorsNameOperation: true, // D: a report of 2026
     // D: in the vendor's published answers. Their host is the direct one unless `pooled` is true (S).
     connectionQuery: "sslmode=require&channel_binding=require",
     pgVersions: { lowest: 14, highest: 18 }, // S

@@ -58,8 +58,7 @@ test("an unknown key has an empty code and the platform's message", async () => 
 
 test("a request that cannot be decoded has the decoder's words, and the hint names each wrong field", async () => {
   const create = { method: "POST", path: "/projects" };
-  const operation = "invalid request: operation CreateProject: decode request: ";
-  const decode = `${operation}decode application/json: decode ProjectCreateRequest: `;
+  const decode = "invalid request: decode application/json: decode ProjectCreateRequest: ";
   const wrong = { project: { pg_version: "16", store_passwords: "no" } };
   expect(await answer({ ...create, body: wrong })).toEqual({
     answered: [
@@ -75,16 +74,33 @@ test("a request that cannot be decoded has the decoder's words, and the hint nam
     reason: "BAD_REQUEST",
     hint: expect.stringMatching(/^the request body is not valid JSON: /),
   });
-  expect((await answer(create)).answered).toEqual([400, "", `${operation}body required`]);
+  expect((await answer(create)).answered).toEqual([400, "", "invalid request: body required"]);
   expect(await answer({ method: "GET", path: "/projects?limit=0" })).toEqual({
-    answered: [
-      400,
-      "",
-      'invalid request: operation ListProjects: decode params: query: "limit": int: value 0 less than 1',
-    ],
+    answered: [400, "", 'invalid request: query: "limit": int: value 0 less than 1'],
     reason: "BAD_REQUEST",
     hint: expect.stringMatching(/^limit: /),
   });
+});
+
+test("profile 2024 answers an empty body as it was recorded, and profile 2026 names the operation", async () => {
+  const create = { method: "POST", path: "/projects", body: {} };
+  const message = "invalid request: decode application/json: invalid: project (field required)";
+  expect((await answer(create)).answered).toEqual([400, "", message]);
+  const newer = await createDouble({ profile: "2026" });
+  const messageOf = async (method: string, path: string, body?: object) => {
+    const headers = { Authorization: `Bearer ${API_KEY}`, "Content-Type": "application/json" };
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await newer.fetch(
+      new Request(`http://localhost/api/v2${path}`, { method, headers, ...text }),
+    );
+    return ((await response.json()) as { message: string }).message;
+  };
+  expect(await messageOf("POST", "/projects", {})).toBe(
+    "invalid request: operation CreateProject: decode request: decode application/json: invalid: project (field required)",
+  );
+  expect(await messageOf("GET", "/projects?limit=x")).toBe(
+    'invalid request: operation ListProjects: decode params: query: "limit": strconv.Atoi: parsing "x": invalid syntax',
+  );
 });
 
 test("what decodes, but is not valid, keeps standin's words", async () => {
@@ -93,7 +109,7 @@ test("what decodes, but is not valid, keeps standin's words", async () => {
     answered: [
       400,
       "",
-      "invalid request: operation CreateProject: decode request: decode application/json: project.name: must have 1 to 256 characters",
+      "invalid request: decode application/json: project.name: must have 1 to 256 characters",
     ],
     reason: "BAD_REQUEST",
     hint: null,
@@ -106,11 +122,12 @@ test("a body of another type than JSON, and one too long to be read once more", 
     const request = new Request("http://localhost/api/v2/projects", { method: "POST", headers, body });
     return (await double.fetch(request)).json() as Promise<{ message: string }>;
   };
-  const operation = "invalid request: operation CreateProject: decode request: ";
-  expect((await send("text/plain", "{}")).message).toBe(`${operation}unexpected Content-Type: text/plain`);
+  expect((await send("text/plain", "{}")).message).toBe(
+    "invalid request: unexpected Content-Type: text/plain",
+  );
   const long = JSON.stringify({ project: { pg_version: "16" }, other: "x".repeat(MAX.decodedBody) });
   expect((await send("application/json", long)).message).toBe(
-    `${operation}decode application/json: project.pg_version: must be a number, not a string`,
+    "invalid request: decode application/json: project.pg_version: must be a number, not a string",
   );
 });
 

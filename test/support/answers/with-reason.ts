@@ -1,5 +1,5 @@
 /** The beginning of the platform's messages of bad requests. */
-const FRAME = /^invalid request: (operation \w+: )?decode (params|request)(: decode application\/json)?: /;
+const FRAME = /^invalid request: (operation \w+: decode (params|request): )?(decode application\/json: )?/;
 /** Their hints are for users of a manual clock. */
 const RETRIED: ReadonlySet<number> = new Set([423, 429]);
 

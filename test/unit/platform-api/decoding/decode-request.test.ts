@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bodyFailure, queryFailure } from "../../../../src/platform-api/decoding/decode-request.ts";
 
 // The words are those of the published sources of `ogen-go/ogen` and `go-faster/jx` (docs/evidence.md).
-const JSON_PART = "decode request: decode application/json: ";
+const JSON_PART = "decode application/json: ";
 
 describe("a body of the wrong type", () => {
   test.each([
@@ -110,7 +110,7 @@ test.each([
 });
 
 test("a body that must be there", () => {
-  expect(bodyFailure("createProject", "")).toBe("decode request: body required");
+  expect(bodyFailure("createProject", "")).toBe("body required");
 });
 
 test.each([
@@ -121,5 +121,5 @@ test.each([
   ["getConnectionURI", "role_name=a", '"database_name": field required'],
   ["listProjectBranches", "sort_by=size", '"sort_by": invalid value: size'],
 ])("%s?%s", (operation, query, words) => {
-  expect(queryFailure(operation, new URLSearchParams(query))).toBe(`decode params: query: ${words}`);
+  expect(queryFailure(operation, new URLSearchParams(query))).toBe(`query: ${words}`);
 });
