@@ -13,6 +13,7 @@ const ESCAPED: ReadonlySet<number> = new Set([...'"\\/bfnrtu'].map((character) =
  */
 export class JsonReader {
   readonly #bytes: Uint8Array;
+  readonly #decoder = new TextDecoder();
   #at = 0;
 
   constructor(text: string) {
@@ -57,8 +58,8 @@ export class JsonReader {
     this.#consume(QUOTE);
     const start = this.#at;
     this.#restOfString(() => within("escape", () => this.#escape()));
-    const text = new TextDecoder().decode(this.#bytes.subarray(start - 1, this.#at));
-    return JSON.parse(text) as string;
+    const text = this.#textFrom(start, this.#at - 1);
+    return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
   integer(type: string): void {
@@ -78,7 +79,7 @@ export class JsonReader {
       within("unexpected floating point character", () => this.#refuse(this.#at));
     if (end !== undefined && !isEnd(end)) this.#refuse(this.#at);
     const sign = this.#bytes[start - 1] === MINUS ? "-" : "";
-    const digits = new TextDecoder().decode(this.#bytes.subarray(start, this.#at));
+    const digits = this.#textFrom(start, this.#at);
     if (isOutOfRange(type, sign + digits)) throw new DecodeFailure("value out of range");
   }
 
@@ -160,6 +161,10 @@ export class JsonReader {
       if (next === close) return;
       if (next !== COMMA) this.#refuse(this.#at - 1);
     }
+  }
+
+  #textFrom(start: number, end: number): string {
+    return this.#decoder.decode(this.#bytes.subarray(start, end));
   }
 
   #restOfString(readEscape: () => void): void {
