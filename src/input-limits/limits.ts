@@ -146,7 +146,7 @@ export const LIMITS = {
   },
   hintCharacters: {
     surface: "platform-api",
-    stage: "always",
+    stage: "after login",
     // Proxies in front of a server commonly accept 4 to 8 KiB of headers.
     value: 2_048,
     unit: "characters",
