@@ -22,6 +22,7 @@ export class ChangeSet {
   readonly #tracking = new Map<string, { isTracked: boolean }>();
   #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();
+  readonly #truncated = new Set<string>();
 
   /** In the order in which the rows changed. */
   get list(): readonly Change[] {
@@ -62,10 +63,21 @@ export class ChangeSet {
     tableChanges.set(key, change);
   }
 
+  /** The newest value of a row that has changed; `undefined` if it has not, or was deleted. */
+  latest(table: string, key: string): unknown {
+    return this.#last.get(table)?.get(key)?.value;
+  }
+
+  /** Whether all stored rows of a table are to be deleted. */
+  isTruncated(table: string): boolean {
+    return this.#truncated.has(table);
+  }
+
   /** All stored rows of a table are deleted, retired ones included. Later changes are recorded separately. */
   recordTruncated(table: string): void {
     if (!this.isTracking(table)) return;
     this.#last.delete(table);
+    this.#truncated.add(table);
     this.#list.push({ table, key: ALL_ROWS, value: undefined, constrained: "" });
   }
 
@@ -78,6 +90,7 @@ export class ChangeSet {
 
   clear(): void {
     this.#list = [];
+    this.#truncated.clear();
     for (const tableChanges of this.#last.values()) tableChanges.clear();
   }
 }

@@ -16,6 +16,7 @@ import { randomFrom } from "./random.ts";
 import type { NewRequests } from "./request-log.ts";
 import { ARRIVAL_PRIORITY } from "./timer-order.ts";
 import { type Timer, TimerQueue } from "./timer-queue.ts";
+import { type Durability, type ReadScope, UndurableRows } from "./undurable-rows.ts";
 import type { ClockState } from "./world-clock.ts";
 
 /**
@@ -27,6 +28,7 @@ export class Simulation {
   readonly journal: Journal;
   readonly #timers = new TimerQueue();
   #random: Random;
+  readonly #undurableRows: UndurableRows;
   #uncommitted: RecordedEvent[] = [];
   #committedSeq: number;
 
@@ -36,6 +38,7 @@ export class Simulation {
     this.journal = journal;
     if (journal.tables !== undefined) world.changes.trackOnly(journal.tables);
     this.#committedSeq = world.seq;
+    this.#undurableRows = new UndurableRows(world);
     this.#random = randomFrom(world.settings.seed);
     rebuildTimers(this.#timers, world);
   }
@@ -56,6 +59,13 @@ export class Simulation {
    */
   get hasUndurableEvents(): boolean {
     return this.world.seq > this.#committedSeq;
+  }
+
+  /** Of the newest change that an answer depends on. */
+  durabilityOf(scope: ReadScope): Durability {
+    if (!this.hasUndurableEvents) return "durable";
+    // Without the changes of all tables, nobody knows what the events have changed.
+    return this.journal.tables === undefined ? this.#undurableRows.of(scope) : "decided";
   }
 
   /** The number of events that wait for a commit. */
@@ -136,8 +146,10 @@ export class Simulation {
     onLost?: (error: unknown) => void,
   ): readonly RecordedEvent[] {
     const batch = this.#takeBatch(clock, now, requests, onLost);
+    const rows = this.#undurableRows.taken();
     this.journal.write(batch);
     this.#committedSeq = this.world.seq;
+    this.#undurableRows.durable(rows);
     return batch.events;
   }
 
@@ -154,9 +166,11 @@ export class Simulation {
     const { journal } = this;
     const { seq } = this.world;
     const batch = this.#takeBatch(clock, now, requests, onLost);
+    const rows = this.#undurableRows.taken();
     const write = journal.beginWrite?.(batch) ?? new WriteInOneStep(() => journal.write(batch));
     return new CommitInSteps(batch.events, write, () => {
       this.#committedSeq = Math.max(this.#committedSeq, seq);
+      this.#undurableRows.durable(rows);
     });
   }
 

@@ -5,6 +5,7 @@ import type { World } from "../platform/world/world.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
+import type { ReadScope } from "../simulation/undurable-rows.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
 import { Advancer } from "./hosted/advancer.ts";
 import { compactHistory } from "./hosted/compaction.ts";
@@ -91,8 +92,8 @@ export class HostedWorld implements WorldHandle {
     return this.#transactions.run(work);
   }
 
-  read<T>(work: (transaction: Transaction) => T): T | Promise<T> {
-    return this.#transactions.read(work);
+  read<T>(work: (transaction: Transaction) => T, scopeOf?: () => ReadScope | undefined): T | Promise<T> {
+    return this.#transactions.read(work, scopeOf);
   }
 
   settledSeq(): number | undefined {

@@ -9,6 +9,7 @@ import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { EventFilter } from "../simulation/journal.ts";
 import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
+import type { ReadScope } from "../simulation/undurable-rows.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
 import type { WorldMoves } from "./moves/world-move.ts";
 
@@ -127,9 +128,11 @@ export interface WorldHandle {
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T>;
   /**
    * The same for work that usually executes no command. During an advance it runs at the instant of a commit of the
-   * advance, and again after the end if it does execute one. Other transactions wait for the end.
+   * advance, and again after the end if it does execute one. Other transactions wait for the end. `scopeOf` is called
+   * after `work`, and tells what the result depends on: changes of anything else need not be durable. Without it, or if
+   * it returns `undefined`, the result depends on the whole world.
    */
-  read<T>(work: (transaction: Transaction) => T): T | Promise<T>;
+  read<T>(work: (transaction: Transaction) => T, scopeOf?: () => ReadScope | undefined): T | Promise<T>;
   /**
    * Looks at the world, as it is when everything has run that is due now, in steps between which others get a turn.
    * The world does not change meanwhile, and can be read.

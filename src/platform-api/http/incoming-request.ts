@@ -4,6 +4,7 @@ import { type ErrorResponse, publishedCodeOf } from "../../http/errors.ts";
 import { RequestError } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { FaultTarget } from "../../platform/model/fault.ts";
+import type { ReadScope } from "../../simulation/undurable-rows.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
 import { type MatchedFault, waitOutDelays } from "./fault-middleware.ts";
@@ -94,6 +95,14 @@ export function faultTargetOf(
     accountId: account.id,
     organizationId: organizationIn(context, req.query()) ?? scope?.organizationId ?? account.organizationId,
   };
+}
+
+/** What the answer to a read depends on; `undefined`: the whole world. The others do not wait for its commits. */
+export function readScopeOf({ context: { req }, caller }: IncomingRequest): ReadScope | undefined {
+  // A list of keys, and a caller without one.
+  if (caller === undefined || req.routePath.includes("/api_keys")) return undefined;
+  const id = req.param("project_id");
+  return { project: id === undefined ? "any" : { id }, keyId: caller.keyId };
 }
 
 /** Writes the request log. Bodies and ids are stored only for requests that may change something. */

@@ -41,6 +41,7 @@ import {
   journalRequest,
   organizationIn,
   type RouteResult,
+  readScopeOf,
   respond,
 } from "./incoming-request.ts";
 import { LaterBody } from "./later-body.ts";
@@ -187,7 +188,9 @@ export class RouteHandlers {
         namesRequest = errorsNameTheirRequest(transaction.world);
         return this.#start(transaction, request, handle, historyId);
       };
-      const immediate = await (isWrite(context) ? world.transact(start) : world.read(start));
+      const immediate = await (isWrite(context)
+        ? world.transact(start)
+        : world.read(start, () => readScopeOf(request)));
       result = await withLaterBody(immediate ?? (await handleAfterDelay(world, request, handle)));
     } catch (error) {
       result =

@@ -1,4 +1,5 @@
 import { SECOND, type SimTime } from "../../kernel/time.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 import { enableNewRules } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
@@ -62,7 +63,7 @@ export function transactionAt(
       }
     },
     operations(projectId, limit, beforeNumber) {
-      commitPending();
+      if (simulation.durabilityOf({ project: { id: projectId }, keyId: undefined }) === "decided") commit();
       return journal.operations(projectId, limit, beforeNumber);
     },
     eventsAbout(id, limit, filter) {
@@ -74,9 +75,9 @@ export function transactionAt(
       return journal.events(since, limit);
     },
     operation(id) {
-      const unfinished = world.operations.get(id);
-      if (unfinished !== undefined) return unfinished;
-      commitPending();
+      const recent = world.operations.get(id) ?? world.changes.latest("operations", id);
+      if (recent !== undefined) return recent as Operation;
+      if (world.changes.isTruncated("operations")) commit();
       return journal.operation(id);
     },
   };

@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SimTime } from "../../kernel/time.ts";
+import type { Durability, ReadScope } from "../../simulation/undurable-rows.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import { StoreUnavailable, type Transaction } from "../world-handle.ts";
 import { type Advancer, EVENTS_PER_TURN } from "./advancer.ts";
 import type { DueTimer } from "./due-timer.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import type { LiveWorld } from "./live-world.ts";
 import type { Reports } from "./reports.ts";
 import { runInBackground } from "./store-failure.ts";
 import { transactionAt } from "./transaction.ts";
@@ -20,6 +22,8 @@ type WorldParts = {
   readonly dueTimer: DueTimer;
 };
 
+type ScopeOf = () => ReadScope | undefined;
+
 /** A read during an advance turned out to change the world. */
 class ChangesWorld extends Error {}
 
@@ -32,18 +36,18 @@ export class WorldTransactions {
   }
 
   /** Runs work that usually executes no command. During an advance, it sees a commit of the advance. */
-  read<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+  read<T>(work: (transaction: Transaction) => T, scopeOf?: ScopeOf): T | Promise<T> {
     const { advancer, gate } = this.#parts;
-    if (gate.running === undefined || !advancer.hasPauses) return this.run(work);
+    if (gate.running === undefined || !advancer.hasPauses) return this.run(work, scopeOf);
     advancer.expectReads();
     const now = advancer.pausedAt;
-    if (now === undefined) return advancer.nextPause().then(() => this.read(work));
+    if (now === undefined) return advancer.nextPause().then(() => this.read(work, scopeOf));
     try {
       const result = this.#readAt(now, work);
       // The work that is paused goes on meanwhile, even if one read follows another.
       return nextTurn().then(() => result);
     } catch (error) {
-      if (error instanceof ChangesWorld) return this.run(work);
+      if (error instanceof ChangesWorld) return this.run(work, scopeOf);
       throw this.#parts.lifecycle.asUnavailable(error);
     }
   }
@@ -62,10 +66,10 @@ export class WorldTransactions {
   }
 
   /** Waits for long work that is running. The promise, if there is one, resolves when the result is durable. */
-  run<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+  run<T>(work: (transaction: Transaction) => T, scopeOf?: ScopeOf): T | Promise<T> {
     const { lifecycle, commits, advancer, gate, reports, dueTimer } = this.#parts;
     const { running } = gate;
-    if (running !== undefined) return running.then(() => this.run(work));
+    if (running !== undefined) return running.then(() => this.run(work, scopeOf));
     const live = lifecycle.requireLive();
     const { simulation } = live;
     let result: T;
@@ -76,7 +80,7 @@ export class WorldTransactions {
       const now = live.clock.now();
       enableNewRulesBeforeDue(simulation, now);
       if (!reports.runDueUntil(simulation, now, EVENTS_PER_TURN))
-        return advancer.catchUp().then(() => this.run(work));
+        return advancer.catchUp().then(() => this.run(work, scopeOf));
       mayBeHalfDone = false;
       const transaction = transactionAt(live, now, {
         commit: () => commits.now(),
@@ -103,11 +107,19 @@ export class WorldTransactions {
       throw failure;
     }
     dueTimer.arm(lifecycle.requireLive());
-    if (simulation.hasUncommittedEvents || mustCommit) return commits.next().then(() => result);
-    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
+    if (mustCommit) return commits.next().then(() => result);
+    const durability = this.#durabilityOf(live, mayBeHalfDone ? undefined : scopeOf?.());
+    if (durability === "decided") return commits.next().then(() => result);
+    if (simulation.hasUncommittedEvents) runInBackground(() => commits.next());
+    else if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
       commits.schedule();
-    const syncing = simulation.hasUndurableEvents ? commits.syncing : undefined;
-    if (syncing !== undefined) return syncing.then(() => result);
-    return result;
+    const syncing = durability === "written" ? commits.syncing : undefined;
+    return syncing === undefined ? result : syncing.then(() => result);
+  }
+
+  #durabilityOf({ simulation }: LiveWorld, scope: ReadScope | undefined): Durability {
+    if (scope !== undefined) return simulation.durabilityOf(scope);
+    if (simulation.hasUncommittedEvents) return "decided";
+    return simulation.hasUndurableEvents ? "written" : "durable";
   }
 }

@@ -102,3 +102,37 @@ test("a commit that cannot wait makes the change before it durable, which is ans
   syncs.end(IO_ERROR);
   expect(await isAnswered(createKey("third"))).toBe(false);
 });
+
+test("a read that depends on nothing that is being synced does not wait", async () => {
+  const { double, syncs, createKey, isAnswered } = await createHeld();
+  const creation = async (name: string) => {
+    const created = double.api("POST", "/projects", { project: { name } });
+    await isAnswered(created);
+    syncs.end();
+    await isAnswered(created);
+    syncs.end();
+    return (await created).body.project.id as string;
+  };
+  const [shop, other] = [await creation("shop"), await creation("other")];
+  const read = (path: string) => double.api("GET", path);
+  const renamed = double.api("PATCH", `/projects/${shop}`, { project: { name: "renamed" } });
+  await isAnswered(renamed);
+  const key = createKey("meanwhile");
+  await isAnswered(key);
+  expect(syncs.held).toBe(1);
+  const paths = [
+    `/projects/${other}`,
+    `/projects/${other}/operations`,
+    `/projects/${shop}`,
+    "/projects",
+    "/api_keys",
+  ];
+  const answers = paths.map(read);
+  const answered = await Promise.all(answers.map(isAnswered));
+  expect(answered).toEqual([true, true, false, false, false]);
+  syncs.end();
+  // The key is in the next commit, so only the list of keys waits for it.
+  expect(await Promise.all(answers.map(isAnswered))).toEqual([true, true, true, true, false]);
+  syncs.end();
+  await Promise.all([...answers, renamed, key]);
+});

@@ -1,0 +1,81 @@
+import type { Change } from "../kernel/change-set.ts";
+import type { WorldSettings } from "../platform/model/world-settings.ts";
+import { ownerOf } from "../platform/world/row-owner.ts";
+import type { World } from "../platform/world/world.ts";
+
+/**
+ * What an answer depends on, beside accounts, organizations, faults and the settings of the world: one project or any,
+ * and the API key of the caller.
+ */
+export type ReadScope = {
+  readonly project: { readonly id: string } | "any";
+  readonly keyId: number | undefined;
+};
+
+/** How far the newest change is that an answer depends on. */
+export type Durability = "durable" | "written" | "decided";
+
+/** The changed rows of one commit. Looks for the owner of each once, when a read first asks. */
+class RowsOfCommit {
+  readonly #world: World;
+  readonly #changes: readonly Change[];
+  readonly #settingsBefore: WorldSettings;
+  readonly #projects = new Set<string>();
+  readonly #keys = new Set<string>();
+  #concernsAll = false;
+  #seen = 0;
+
+  constructor(world: World, settingsBefore: WorldSettings) {
+    this.#world = world;
+    this.#changes = world.changes.list;
+    this.#settingsBefore = settingsBefore;
+  }
+
+  concern({ project, keyId }: ReadScope): boolean {
+    this.#look();
+    if (this.#concernsAll || this.#world.settings !== this.#settingsBefore) return true;
+    if (keyId !== undefined && this.#keys.has(String(keyId))) return true;
+    return project === "any" ? this.#projects.size > 0 : this.#projects.has(project.id);
+  }
+
+  #look(): void {
+    for (; this.#seen < this.#changes.length; this.#seen += 1) {
+      const owner = ownerOf(this.#world, this.#changes[this.#seen] as Change);
+      if (owner === "world") this.#concernsAll = true;
+      else if (owner === "nobody") continue;
+      else if ("keyId" in owner) this.#keys.add(owner.keyId);
+      else this.#projects.add(owner.projectId);
+    }
+  }
+}
+
+/** The changed rows that are not durable. Tells reads whether an answer shows any of them. */
+export class UndurableRows {
+  readonly #world: World;
+  readonly #written: RowsOfCommit[] = [];
+  #decided: RowsOfCommit;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#decided = new RowsOfCommit(world, world.settings);
+  }
+
+  /** A commit has taken all changes. Returns it, for `durable`. */
+  taken(): RowsOfCommit {
+    const taken = this.#decided;
+    this.#written.push(taken);
+    this.#decided = new RowsOfCommit(this.#world, this.#world.settings);
+    return taken;
+  }
+
+  /** This commit is durable, and with it those before. */
+  durable(commit: RowsOfCommit): void {
+    this.#written.splice(0, this.#written.indexOf(commit) + 1);
+  }
+
+  /** Of the newest change that an answer depends on. */
+  of(scope: ReadScope): Durability {
+    if (this.#decided.concern(scope)) return "decided";
+    return this.#written.some((commit) => commit.concern(scope)) ? "written" : "durable";
+  }
+}
