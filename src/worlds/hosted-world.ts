@@ -13,9 +13,9 @@ import { DueTimer } from "./hosted/due-timer.ts";
 import { ExclusiveGate } from "./hosted/exclusive-gate.ts";
 import { GroupCommit } from "./hosted/group-commit.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
-import { viewPast } from "./hosted/past-view.ts";
 import { Reports } from "./hosted/reports.ts";
 import { runInBackground, storeUnavailable } from "./hosted/store-failure.ts";
+import { StoredHistory } from "./hosted/stored-history.ts";
 import { WorldLifecycle } from "./hosted/world-lifecycle.ts";
 import { WorldTransactions } from "./hosted/world-transactions.ts";
 import {
@@ -46,6 +46,7 @@ export class HostedWorld implements WorldHandle {
   readonly #advancer: Advancer;
   readonly #reports = new Reports();
   readonly #transactions: WorldTransactions;
+  readonly #stored: StoredHistory;
 
   constructor(options: HostedWorldOptions) {
     this.name = options.name;
@@ -62,6 +63,12 @@ export class HostedWorld implements WorldHandle {
       gate: this.#gate,
       reports: this.#reports,
       dueTimer: this.#dueTimer,
+    });
+    this.#stored = new StoredHistory({
+      lifecycle: this.#lifecycle,
+      commits: this.#commits,
+      advancer: this.#advancer,
+      transactions: this.#transactions,
     });
   }
 
@@ -136,22 +143,12 @@ export class HostedWorld implements WorldHandle {
     return this.#advancer.advanceWithArrivals(arrivals, to);
   }
 
-  async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
-    await this.#runDue();
-    const events = this.#lifecycle.guardRead(() =>
-      this.#lifecycle.requireLive().simulation.journal.events(since, limit),
-    );
-    await this.#commits.syncing;
-    return events;
+  events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
+    return this.#stored.events(since, limit);
   }
 
-  async requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {
-    await this.#runDue();
-    const { simulation, requests } = this.#lifecycle.requireLive();
-    if (requests?.isEmpty === false) this.#commits.now();
-    const logged = this.#lifecycle.guardRead(() => simulation.journal.requests(since, limit));
-    await this.#commits.syncing;
-    return logged;
+  requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {
+    return this.#stored.requests(since, limit);
   }
 
   async clearRequests(): Promise<void> {
@@ -211,14 +208,13 @@ export class HostedWorld implements WorldHandle {
     this.#commits.now();
   }
 
-  async viewAt(point: PointSelector): Promise<Result<PastView>> {
-    await this.#runDue();
-    // Committed in the same turn as it is viewed: the view reads the journal up to the current event.
-    this.#commits.now();
-    return viewPast(this.#lifecycle, point);
+  viewAt(point: PointSelector): Promise<Result<PastView>> {
+    return this.#stored.viewAt(point);
   }
 
   async compact(maxAge: DurationMs): Promise<HistoryInfo> {
+    // Waits for the end of an advance, which views of the past do not.
+    await this.#runDue();
     await compactHistory(this.#lifecycle, maxAge, (point) => this.viewAt(point));
     if (this.#lifecycle.live?.simulation.hasUncommittedRows) this.#commits.now();
     return this.history();

@@ -134,7 +134,8 @@ export interface WorldHandle {
    */
   read<T>(work: (transaction: Transaction) => T, scopeOf?: () => ReadScope | undefined): T | Promise<T>;
   /**
-   * Looks at the world, as it is when everything has run that is due now, in steps between which others get a turn.
+   * Looks at the world in steps between which others get a turn: when everything has run that is due now, or during an
+   * advance after a commit, for which the advance waits.
    * The world does not change meanwhile, and can be read.
    */
   inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T>;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { onClockMoved } from "../http/clock-moves.ts";
 import { ENTRIES_PER_CHUNK, followEntries } from "../http/follow-entries.ts";
-import { runTransaction } from "../http/handler.ts";
+import { runRead } from "../http/handler.ts";
 import { renderObject } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
@@ -44,7 +44,7 @@ const streamEvents = route(
   { query: strict({ since: sequence.optional() }) },
   ({ world, query, server }, context) =>
     followEntries(context, world, server, {
-      head: () => runTransaction(world, (transaction) => transaction.world.seq),
+      head: () => runRead(world, (transaction) => transaction.world.seq),
       newest: () => world.history().seq,
       since: query.since,
       subscribe: (listener) => {

@@ -7,7 +7,7 @@ import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
 import { explainOperation } from "../explain/explain-operation.ts";
 import { duration, point } from "../http/control-fields.ts";
-import { runRead, runTransaction } from "../http/handler.ts";
+import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { streamJson } from "../http/stream-json.ts";
@@ -81,7 +81,7 @@ const checkWorldInvariants = route("GET /invariants", {}, ({ world }) => world.i
 
 /** Reads the stored rows in portions: reading all of them at once would block other requests. */
 async function readHourlyUsage(world: WorldHandle): Promise<void> {
-  while (!(await runTransaction(world, (view) => view.world.hourlyUsage.read(LEDGERS_READ_PER_TURN))))
+  while (!(await runRead(world, (view) => view.world.hourlyUsage.read(LEDGERS_READ_PER_TURN))))
     await nextTurn();
 }
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { fail } from "../../http/request.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { clockInstant } from "../http/control-fields.ts";
-import { runTransaction } from "../http/handler.ts";
+import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { strict } from "../http/strict-fields.ts";
@@ -46,7 +46,7 @@ export function timelineRoutes(): readonly ControlApiRoute[] {
 
 const getTimeline = route("GET /timeline", { query: timelineQuery }, async ({ world, query }) => {
   // Runs due work, so that the lanes reach the present.
-  const now = await runTransaction(world, (transaction) => transaction.now);
+  const now = await runRead(world, (transaction) => transaction.now);
   const { fold, readUntil, readSeq } = await readLanes(world);
   const beginsAt = fold.beganAt ?? now;
   const to = query.to ?? now;

@@ -52,7 +52,8 @@ class TimelineIndex {
       const last = events.at(-1);
       this.#seq = last?.seq ?? this.#seq;
       this.#at = last?.at ?? this.#at;
-      if (events.length < EVENTS_PER_TURN) return this.#lanes(undefined);
+      // An advance may add events as fast as they are read.
+      if (events.length < EVENTS_PER_TURN || this.#seq >= seq) return this.#lanes(undefined);
       await nextTurn();
     }
     return this.#lanes(this.#at);

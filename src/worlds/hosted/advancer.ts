@@ -14,6 +14,7 @@ import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LiveWorld } from "./live-world.ts";
 import type { Reports } from "./reports.ts";
+import { WaitingInspections } from "./waiting-inspections.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /** Number of events after which due work is committed. */
@@ -27,6 +28,8 @@ const TURNS_WITH_READS = 16;
 /** Number of events that the answer to an advance contains at most. */
 const EVENTS_PER_ADVANCE = 1_000;
 
+type StepsIn<T> = (world: World, now: SimTime) => Generator<undefined, T>;
+
 /** Moves the clock of a world forward, running due work and arrivals on the way. */
 export class Advancer {
   readonly #lifecycle: WorldLifecycle;
@@ -37,9 +40,12 @@ export class Advancer {
   /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
   #committedAt: SimTime | undefined;
   #hasPauses = false;
+  #isAdvancing = false;
+  readonly #inspections = new WaitingInspections();
   /** Where the clock was when what is due by then had run; `undefined` before, and when nothing with pauses runs. */
   #from: SimTime | undefined;
   #isPaused = false;
+  #committing: Promise<unknown> | undefined;
   /** Turns for which reads are expected. */
   #turnsWithReads = 0;
   /** Resolves at the next pause, or at the end of the advance. */
@@ -66,6 +72,11 @@ export class Advancer {
   get pausedAt(): SimTime | undefined {
     if (!this.#isPaused || this.#from === undefined) return undefined;
     return Math.max(this.#from, this.#lifecycle.requireLive().simulation.world.at);
+  }
+
+  /** Settles when the commit that is taken in steps ends, and never rejects; `undefined` if there is none. */
+  get committing(): Promise<unknown> | undefined {
+    return this.#committing;
   }
 
   /** Makes the advance pause more often for a while. */
@@ -112,29 +123,46 @@ export class Advancer {
     });
   }
 
-  /** Takes steps between which others get a turn, reads of this world among them. Changes wait for the end. */
-  inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T> {
-    return this.#gate.run(async () => {
-      this.#hasPauses = true;
-      try {
-        const now = this.#now();
-        await this.runDueUntil(now);
-        const live = this.#lifecycle.requireLive();
-        const steps = stepsIn(live.simulation.world, now);
-        this.#from = now;
-        this.#isPaused = true;
-        this.#endWaitForPause();
-        for (;;) {
-          const step = steps.next();
-          if (step.done === true) return step.value;
-          await nextTurn();
-          if (this.#lifecycle.live !== live)
-            throw new StoreUnavailable(`world "${this.#lifecycle.name}" was closed meanwhile`);
-        }
-      } finally {
-        this.#endPauses();
-      }
-    });
+  /**
+   * Takes steps between which others get a turn, reads of this world among them. Changes wait for the end. An advance
+   * pauses for it after a commit.
+   */
+  async inspect<T>(stepsIn: StepsIn<T>): Promise<T> {
+    for (;;) {
+      const { running } = this.#gate;
+      if (running === undefined) return this.#gate.run(() => this.#inspectAlone(stepsIn));
+      if (this.#isAdvancing) {
+        const inspected = await this.#inspections.add((now) => this.#takeSteps(stepsIn, now));
+        if (inspected !== undefined) return inspected.value;
+      } else await running;
+    }
+  }
+
+  async #inspectAlone<T>(stepsIn: StepsIn<T>): Promise<T> {
+    this.#hasPauses = true;
+    try {
+      const now = this.#now();
+      await this.runDueUntil(now);
+      this.#from = now;
+      this.#isPaused = true;
+      this.#endWaitForPause();
+      return await this.#takeSteps(stepsIn, now);
+    } finally {
+      this.#endPauses();
+    }
+  }
+
+  /** The world does not change meanwhile. */
+  async #takeSteps<T>(stepsIn: StepsIn<T>, now: SimTime): Promise<T> {
+    const live = this.#lifecycle.requireLive();
+    const steps = stepsIn(live.simulation.world, now);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await nextTurn();
+      if (this.#lifecycle.live !== live)
+        throw new StoreUnavailable(`world "${this.#lifecycle.name}" was closed meanwhile`);
+    }
   }
 
   /** Runs the work that is due now, when it is too much for one transaction. */
@@ -178,6 +206,7 @@ export class Advancer {
         await this.#commitPortion(live);
         await nextTurn();
       }
+      await this.#inspectIfDue(live);
       this.#isPaused = false;
       const { name, isShuttingDown } = this.#lifecycle;
       if (isPortion && isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
@@ -187,15 +216,34 @@ export class Advancer {
     }
   }
 
+  /** In a pause: all that is inspected has happened and is durable. */
+  async #inspectIfDue(live: LiveWorld): Promise<void> {
+    const { world } = live.simulation;
+    if (this.#from === undefined || !this.#inspections.areDue(world.seq)) return;
+    if (!this.#isPaused) await this.#commitPortion(live);
+    const now = this.pausedAt;
+    if (now !== undefined) await this.#inspections.run(world.seq, now);
+  }
+
   async #commitPortion({ simulation, clock }: LiveWorld): Promise<void> {
     // Not before: others see the clock, and must not see what a kill can undo.
     clock.advanceTo(simulation.world.at);
     // A small commit takes less time than the turns of its steps, and reads wait for it.
     if (simulation.uncommittedEvents <= EVENTS_PER_TURN) this.#commits.now();
-    else await this.#commits.inSteps();
+    else await this.#commitInSteps();
     this.#committedAt = this.#now();
     this.#isPaused = true;
     this.#endWaitForPause();
+  }
+
+  async #commitInSteps(): Promise<void> {
+    const committed = this.#commits.inSteps();
+    this.#committing = committed.catch(() => undefined);
+    try {
+      await committed;
+    } finally {
+      this.#committing = undefined;
+    }
   }
 
   /** An advance that fails after some of its commits states how far it came. */
@@ -204,6 +252,7 @@ export class Advancer {
     if (marked !== undefined) await marked;
     return this.#gate.run(async () => {
       this.#hasPauses = true;
+      this.#isAdvancing = true;
       this.#committedAt = undefined;
       try {
         return await work();
@@ -223,9 +272,11 @@ export class Advancer {
 
   #endPauses(): void {
     this.#hasPauses = false;
+    this.#isAdvancing = false;
     this.#from = undefined;
     this.#isPaused = false;
     this.#endWaitForPause();
+    this.#inspections.release();
   }
 
   #endWaitForPause(): void {

@@ -114,6 +114,116 @@ test("reads are answered between two steps of a check, and changes wait for its 
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true, violations: [] });
 });
 
+test.each(STORAGE_KINDS)(
+  "%s: a list and a check of the whole world see a commit of a long advance",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    // More than are listed in one step.
+    for (let count = 0; count < 101; count += 1)
+      await double.api("POST", "/projects", { project: { name: `p${count}` } });
+    await createBusyCompute(double);
+    const end = START + END.by;
+    let isOver = false;
+    const advance = double.world.advance(END).finally(() => {
+      isOver = true;
+    });
+    await double.api("GET", "/projects");
+    const listed = await double.sim("GET", "/endpoints");
+    const checked = await double.sim("GET", "/invariants");
+    const seen = await double.world.inspect(function* (world, now) {
+      const { seq } = world;
+      const committed = double.world.history().seq;
+      for (let step = 0; step < 100; step += 1) yield undefined;
+      return { now, seq, committed, later: world.seq };
+    });
+    expect(isOver).toBe(false);
+    await advance;
+    expect(listed.body.endpoints).toHaveLength(102);
+    expect(Date.parse(listed.body.now)).toBeGreaterThan(START);
+    expect(Date.parse(listed.body.now)).toBeLessThan(seen.now);
+    expect(seen.now).toBeLessThan(end);
+    expect(checked.body).toMatchObject({ ok: true, violations: [] });
+    expect([seen.committed, seen.later]).toEqual([seen.seq, seen.seq]);
+  },
+);
+
+test.each(STORAGE_KINDS)("%s: what is stored of a world is read during a long advance", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await createBusyCompute(double);
+  const { seq, at } = await double.world.read(({ world }) => ({ seq: world.seq, at: world.at }));
+  const before = (await double.sim("GET", `/state?at=${seq}`)).body;
+  let isOver = false;
+  const advance = double.world.advance(END).finally(() => {
+    isOver = true;
+  });
+  await double.api("GET", "/projects");
+  const unfinished: string[] = [];
+  const read = async (path: `/${string}`) => {
+    const answer = await double.sim("GET", path);
+    if (!isOver) unfinished.push(path);
+    return answer;
+  };
+  const past = await read(`/state?at=${seq}`);
+  const future = await read(`/state?at=${new Date(START + END.by - DAY).toISOString()}`);
+  const state = await read("/state?fields=endpoints,hourly_usage");
+  const requests = await read("/requests");
+  const timeline = await read("/timeline");
+  const events = await read(`/events?since=${seq}&limit=10000`);
+  const { seq: committed } = double.world.history();
+  expect(unfinished).toHaveLength(6);
+  await advance;
+  expect(past.body).toEqual(before);
+  expect(past.body.at).toBe(new Date(at).toISOString());
+  expect(state.body.seq).toBeGreaterThan(seq);
+  expect([future.status, future.body.message]).toEqual([
+    422,
+    expect.stringMatching(/^at: this point is in the future: history ends at event \d+$/),
+  ]);
+  expect(Date.parse(timeline.body.now)).toBeLessThan(START + END.by);
+  const last = events.body.events.at(-1);
+  expect(last.seq).toBeGreaterThan(seq);
+  expect(last.seq).toBeLessThanOrEqual(committed);
+  expect(requests.body.requests.map(({ path }: { path: string }) => path)).toContain("/api/v2/projects");
+  // What was answered has happened.
+  const all = (await double.sim("GET", `/events?since=${seq}&limit=10000`)).body.events;
+  expect(all.slice(0, events.body.events.length)).toEqual(events.body.events);
+});
+
+test("an advance goes on while the world is inspected again and again", async () => {
+  const double = await createDouble();
+  await createBusyCompute(double);
+  let isOver = false;
+  const advance = double.world.advance(END).finally(() => {
+    isOver = true;
+  });
+  const seqs: number[] = [];
+  for (;;) {
+    const seq = await double.world.inspect(function* (world) {
+      yield undefined;
+      return world.seq;
+    });
+    if (isOver) break;
+    seqs.push(seq);
+  }
+  await advance;
+  expect(seqs.length).toBeGreaterThan(1);
+  const simulated = seqs.slice(1).map((seq, index) => seq - (seqs[index] ?? 0));
+  expect(Math.min(...simulated)).toBeGreaterThanOrEqual(5_000);
+});
+
+test("an inspection that throws does not end the advance that has paused for it", async () => {
+  const double = await createDouble();
+  await createBusyCompute(double);
+  const end = double.world.now() + END.by;
+  const advance = double.world.advance({ to: end });
+  const broken = double.world.inspect(function* () {
+    yield undefined;
+    throw new Error("broken");
+  });
+  await expect(broken).rejects.toThrow("broken");
+  expect((await advance)?.now).toBe(end);
+});
+
 /** Storage whose worlds call `step` before each step of a commit. */
 class InterruptedDirectory extends DataDirectory {
   beforeStep: (step: number) => unknown = () => undefined;

@@ -1,0 +1,75 @@
+import { accept, type Result } from "../../platform/catalog/refusal-codes.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { type HistoryPoint, type PointSelector, resolvePoint } from "../../simulation/replay.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
+import type { PastView } from "../world-handle.ts";
+import type { Advancer } from "./advancer.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import { viewPast } from "./past-view.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
+import type { WorldTransactions } from "./world-transactions.ts";
+
+type WorldParts = {
+  readonly lifecycle: WorldLifecycle;
+  readonly commits: GroupCommit;
+  readonly advancer: Advancer;
+  readonly transactions: WorldTransactions;
+};
+
+/** Reads what is stored of a world: with the work that is due, or during an advance what it has committed. */
+export class StoredHistory {
+  readonly #parts: WorldParts;
+
+  constructor(parts: WorldParts) {
+    this.#parts = parts;
+  }
+
+  async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
+    const { lifecycle, commits, advancer } = this.#parts;
+    // Committed events can be read at any time, so an advance need not pause for them.
+    if (advancer.hasPauses) await advancer.committing;
+    else await this.#runDue();
+    const { journal } = lifecycle.requireLive().simulation;
+    const events = lifecycle.guardRead(() => journal.events(since, limit));
+    await commits.syncing;
+    return events;
+  }
+
+  async requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {
+    const { lifecycle, commits, advancer, transactions } = this.#parts;
+    const read = () => {
+      const { simulation, requests } = lifecycle.requireLive();
+      if (requests?.isEmpty === false) commits.now();
+      return lifecycle.guardRead(() => simulation.journal.requests(since, limit));
+    };
+    if (advancer.hasPauses) return transactions.read(read);
+    await this.#runDue();
+    const logged = read();
+    await commits.syncing;
+    return logged;
+  }
+
+  /** The world as it was at a point of its history. */
+  async viewAt(point: PointSelector): Promise<Result<PastView>> {
+    const { lifecycle, advancer, transactions } = this.#parts;
+    if (!advancer.hasPauses) await this.#runDue();
+    const head = await (advancer.hasPauses
+      ? transactions.read(() => this.#committedPoint(point))
+      : this.#committedPoint(point));
+    return head.ok ? accept(await viewPast(lifecycle, head.value)) : head;
+  }
+
+  #committedPoint(point: PointSelector): Result<HistoryPoint> {
+    const { lifecycle, commits, advancer } = this.#parts;
+    const { simulation, clock } = lifecycle.requireLive();
+    // In a pause, everything is committed. Otherwise it is in this turn: the view reads the journal up to the head.
+    if (!advancer.hasPauses) commits.now();
+    const head = { seq: simulation.world.seq, at: advancer.pausedAt ?? clock.now() };
+    return lifecycle.guardRead(() => resolvePoint(simulation.journal, point, head));
+  }
+
+  /** Runs what is due. The promise, if there is one, resolves when it is durable. */
+  #runDue(): undefined | Promise<undefined> {
+    return this.#parts.transactions.run(() => undefined);
+  }
+}
