@@ -23,6 +23,8 @@ const EVENTS_PER_COMMIT = 5_000;
 export const EVENTS_PER_TURN = 500;
 /** The same while reads of this world arrive: each turn ends with a commit, and they see it. */
 const EVENTS_PER_TURN_WITH_READS = 100;
+/** Number of events after which due work is committed once there was a read: the next one waits for less. */
+const EVENTS_PER_COMMIT_WITH_READS = 500;
 /** Number of turns after a read for which others are expected. */
 const TURNS_WITH_READS = 16;
 /** Number of events that the answer to an advance contains at most. */
@@ -46,6 +48,8 @@ export class Advancer {
   #from: SimTime | undefined;
   #isPaused = false;
   #committing: Promise<unknown> | undefined;
+  /** Whether the advance has been read. */
+  #hasHadReads = false;
   /** Turns for which reads are expected. */
   #turnsWithReads = 0;
   /** Resolves at the next pause, or at the end of the advance. */
@@ -81,6 +85,7 @@ export class Advancer {
 
   /** Makes the advance pause more often for a while. */
   expectReads(): void {
+    this.#hasHadReads = true;
     this.#turnsWithReads = TURNS_WITH_READS;
   }
 
@@ -198,7 +203,8 @@ export class Advancer {
         clock.advanceTo(simulation.world.at);
         return finish(live);
       }
-      const isPortion = isDone || uncommittedEvents >= EVENTS_PER_COMMIT || this.#turnsWithReads > 0;
+      const eventsPerCommit = this.#hasHadReads ? EVENTS_PER_COMMIT_WITH_READS : EVENTS_PER_COMMIT;
+      const isPortion = isDone || uncommittedEvents >= eventsPerCommit || this.#turnsWithReads > 0;
       if (this.#turnsWithReads > 0) this.#turnsWithReads -= 1;
       if (isPortion) await this.#commitPortion(live);
       await nextTurn();
@@ -206,6 +212,8 @@ export class Advancer {
         await this.#commitPortion(live);
         await nextTurn();
       }
+      // Answers leave, and requests arrive, before the advance takes the thread again.
+      if (this.#isPaused && this.#turnsWithReads > 0) await nextTurn();
       await this.#inspectIfDue(live);
       this.#isPaused = false;
       const { name, isShuttingDown } = this.#lifecycle;
@@ -273,6 +281,7 @@ export class Advancer {
   #endPauses(): void {
     this.#hasPauses = false;
     this.#isAdvancing = false;
+    this.#hasHadReads = false;
     this.#from = undefined;
     this.#isPaused = false;
     this.#endWaitForPause();
