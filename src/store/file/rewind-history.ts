@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
-import { gt, max, sql } from "drizzle-orm";
+import { gt, max, min, sql } from "drizzle-orm";
 import type { Change } from "../../kernel/change-set.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Operation } from "../../platform/model/operation.ts";
@@ -26,6 +26,8 @@ const ROWS_PER_PORTION = 1_000;
 const EVENTS_PER_PORTION = 20_000;
 /** A table of which less is left than this part is written anew: an insertion takes as long as a deletion. */
 const FEW = 0.5;
+/** An operation is written twice to be kept, and each time takes as long as a deletion. */
+const FEW_OPERATIONS = 0.25;
 
 /**
  * Restores events, checkpoints and tables of a copy to their state at `world.seq`. The caller opens the
@@ -104,9 +106,20 @@ async function rewindHourlyUsage(sqlite: BetterSqlite3.Database, { hourlyUsage }
   await writeRows(sqlite, changesOf("hourlyUsage", expected));
 }
 
+/** Deletes the operations after the point. If few are left, it is faster to write these again. */
 async function deleteOperationsAfter(sqlite: BetterSqlite3.Database, number: number): Promise<void> {
-  const last = textOf(query.select({ number: max(operations.number) }).from(operations));
-  const newest = sqlite.prepare<[], number | null>(last).pluck().get() ?? 0;
+  const bounds = textOf(
+    query.select({ oldest: min(operations.number), newest: max(operations.number) }).from(operations),
+  );
+  const [oldest, newest] = sqlite.prepare<[], [number | null, number | null]>(bounds).raw().get() ?? [
+    null,
+    null,
+  ];
+  if (oldest === null || newest === null || newest <= number) return;
+  if (number - oldest < FEW_OPERATIONS * (newest - number)) {
+    await keepOperations(sqlite, oldest, number);
+    return;
+  }
   const remove = sqlite.prepare<[number]>(
     textOf(query.delete(operations).where(gt(operations.number, after)), "after"),
   );
@@ -115,6 +128,28 @@ async function deleteOperationsAfter(sqlite: BetterSqlite3.Database, number: num
     remove.run(to);
     await nextTurn();
   }
+}
+
+/** Empties the table of operations, which deletes pages instead of rows, and writes those of the range again. */
+async function keepOperations(sqlite: BetterSqlite3.Database, first: number, last: number): Promise<void> {
+  const table = tableName("operations");
+  // Without the generated ones, which the list of the columns omits.
+  const names = sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table);
+  const columns = names.map((name) => `"${name}"`).join(", ");
+  sqlite.exec(`CREATE TABLE kept_operations AS SELECT ${columns} FROM ${table} WHERE 0`);
+  const copy = async (from: string, to: string) => {
+    const range = `SELECT ${columns} FROM ${from} WHERE "number" BETWEEN ? AND ? ORDER BY "number"`;
+    const insert = sqlite.prepare<[number, number]>(`INSERT INTO ${to} (${columns}) ${range}`);
+    for (let number = first; number <= last; number += ROWS_PER_PORTION) {
+      insert.run(number, Math.min(number + ROWS_PER_PORTION - 1, last));
+      await nextTurn();
+    }
+  };
+  await copy(table, "kept_operations");
+  sqlite.exec(`CREATE INDEX kept_operations_by_number ON kept_operations ("number"); DELETE FROM ${table}`);
+  await nextTurn();
+  await copy("kept_operations", table);
+  sqlite.exec("DROP TABLE kept_operations");
 }
 
 async function deleteEventsAfter(sqlite: BetterSqlite3.Database, seq: number, head: number): Promise<void> {
