@@ -4,6 +4,7 @@ import { account } from "./benchmarks/account.ts";
 import { advancePause } from "./benchmarks/advance-pause.ts";
 import { advice } from "./benchmarks/advice.ts";
 import { cell } from "./benchmarks/cell.ts";
+import { controlAnswers } from "./benchmarks/control-answers.ts";
 import { curves } from "./benchmarks/curves.ts";
 import { decisions } from "./benchmarks/decisions.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
@@ -44,6 +45,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   tracing,
   readLatencyUnderWrites,
   advancePause,
+  controlAnswers,
   simulatedDay,
   fleet,
   replay,

@@ -1,6 +1,9 @@
 import { fail } from "../../http/request.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import { addLevels, NO_STORAGE } from "../../platform/model/storage-use.ts";
 import { extraBranches } from "../../platform/rules/usage/extra-branches.ts";
 import { storedAt } from "../../platform/rules/usage/stored-data.ts";
+import type { World } from "../../platform/world/world.ts";
 import { runRead } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
@@ -8,6 +11,8 @@ import type { DataUsage } from "../http/server-figures.ts";
 
 const NO_DATA = { engine: null, as_of: null, exact: true, size_bytes: 0, points: 0, available_since: null };
 
+/** Takes a millisecond. */
+const BRANCHES_PER_STEP = 500;
 const NO_USAGE: DataUsage = { volumes: 0, bytes: 0, waitingBytes: 0, limitBytes: undefined };
 
 /** The data of branches, which history does not contain. */
@@ -37,13 +42,7 @@ const getBranchData = route("GET /branches/:branch_id/data", {}, async ({ world,
 
 const getDataUsage = route("GET /data", {}, async ({ world, server }) => {
   const { volumes, bytes, waitingBytes, limitBytes } = server.dataUsage?.() ?? NO_USAGE;
-  const ofBill = await runRead(world, (view) => {
-    const { root, child, history, logical } = storedAt(view.world, view.world.branches.values(), view.now);
-    return {
-      billed: logical === 0 ? null : { storage_bytes: root + child, history_bytes: history },
-      extra_branches: extraBranches(view.world),
-    };
-  });
+  const ofBill = await world.inspect(billedSteps);
   return {
     volumes,
     size_bytes: bytes,
@@ -52,3 +51,18 @@ const getDataUsage = route("GET /data", {}, async ({ world, server }) => {
     ...ofBill,
   };
 });
+
+/** What the bill counts, in steps between which others get a turn. */
+function* billedSteps(world: World, now: SimTime) {
+  let sum = NO_STORAGE;
+  const branches = world.branches.toArray();
+  for (let from = 0; from < branches.length; from += BRANCHES_PER_STEP) {
+    sum = addLevels(sum, storedAt(world, branches.slice(from, from + BRANCHES_PER_STEP), now));
+    yield undefined;
+  }
+  const { root, child, history, logical } = sum;
+  return {
+    billed: logical === 0 ? null : { storage_bytes: root + child, history_bytes: history },
+    extra_branches: extraBranches(world),
+  };
+}

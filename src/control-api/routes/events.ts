@@ -1,13 +1,17 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import * as z from "zod";
 import { onClockMoved } from "../http/clock-moves.ts";
 import { ENTRIES_PER_CHUNK, followEntries } from "../http/follow-entries.ts";
 import { runRead } from "../http/handler.ts";
 import { renderObject } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
+import { streamJson } from "../http/stream-json.ts";
 import { strict } from "../http/strict-fields.ts";
 
 const MAX_EVENTS = 10_000;
 const DEFAULT_EVENTS = 1_000;
+/** Takes a few milliseconds to read and render. */
+const EVENTS_PER_TURN = 500;
 
 const sequence = z
   .string()
@@ -29,14 +33,26 @@ export function eventRoutes(): readonly ControlApiRoute[] {
 }
 
 const listEvents = route("GET /events", { query: eventsQuery }, async ({ world, query }) => {
-  const events = await world.events(query.since, query.limit);
+  const pieces: string[] = [];
+  let last = query.since;
+  for (let count = 0; count < query.limit; ) {
+    const limit = Math.min(EVENTS_PER_TURN, query.limit - count);
+    const events = await world.events(last, limit);
+    const shown = events.map((event) => JSON.stringify(renderObject(event))).join(",");
+    if (shown !== "") pieces.push(pieces.length === 0 ? shown : `,${shown}`);
+    last = events.at(-1)?.seq ?? last;
+    if (events.length < limit) break;
+    count += events.length;
+    await nextTurn();
+  }
   const { forgottenSeq } = world.history();
-  return {
-    events: events.map((event) => renderObject(event)),
-    next_since: events.at(-1)?.seq ?? query.since,
+  const rest = {
+    next_since: last,
     // Set when `since` is before the truncation: the list begins after this event instead.
     ...(query.since < forgottenSeq ? { forgotten_seq: forgottenSeq } : {}),
   };
+  const all = ['{"events":[', ...pieces, `],${JSON.stringify(rest).slice(1)}`];
+  return streamJson((pieces.length > 1 ? all : [all.join("")]).values());
 });
 
 const streamEvents = route(

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import { refuse } from "../../platform/catalog/refusal-codes.ts";
+import type { World } from "../../platform/world/world.ts";
 import { invariantSteps } from "../../simulation/invariants.ts";
 import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
@@ -12,7 +13,7 @@ import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { streamJson } from "../http/stream-json.ts";
 import { nameListField, strict } from "../http/strict-fields.ts";
-import { STATE_FIELDS, stateText } from "./state.ts";
+import { STATE_FIELDS, stateSteps } from "./state.ts";
 
 const MAX_PROJECTS = 1_000;
 /** Takes a few milliseconds. */
@@ -44,7 +45,9 @@ const getState = route(
   async ({ world, query: { at, fields, project_id } }) => {
     const hasAllUsage = project_id === undefined && (fields ?? STATE_FIELDS).includes("hourly_usage");
     if (at === undefined && hasAllUsage) await readHourlyUsage(world);
-    return streamJson(await withViewAt(world, at, (view) => stateText(view.world, fields, project_id)));
+    const stepsIn = (view: World) => stateSteps(view, fields, project_id);
+    if (at === undefined && project_id === undefined) return streamJson(await world.inspect(stepsIn));
+    return streamJson(await withViewAt(world, at, (view) => resultOf(stepsIn(view.world))));
   },
 );
 
@@ -83,6 +86,14 @@ const checkWorldInvariants = route("GET /invariants", {}, ({ world }) => world.i
 async function readHourlyUsage(world: WorldHandle): Promise<void> {
   while (!(await runRead(world, (view) => view.world.hourlyUsage.read(LEDGERS_READ_PER_TURN))))
     await nextTurn();
+}
+
+/** Takes all steps at once. */
+function resultOf<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** Reads the world at a point of its history; without a point, as it is now. */

@@ -6,7 +6,7 @@ import { sortInSlices } from "../http/sort-in-slices.ts";
 type Owners = { readonly projects: readonly string[]; readonly all: readonly string[] };
 
 type StateList<R = never> = {
-  readonly rows: (world: World) => readonly R[];
+  readonly rows: (world: World) => Iterable<R>;
   /** Default: in order of creation. */
   readonly order?: (one: R, other: R) => number;
   readonly shown?: (row: R) => object;
@@ -24,23 +24,23 @@ const created = <R extends { readonly number: number }>(
 ): readonly R[] => ids.flatMap((id) => valuesOf(rowsOf(id))).sort((one, other) => one.number - other.number);
 
 const LISTS = {
-  accounts: list({ rows: ({ accounts }) => valuesOf(accounts) }),
+  accounts: list({ rows: ({ accounts }) => accounts.values() }),
   api_keys: list({
-    rows: ({ apiKeys }) => valuesOf(apiKeys),
+    rows: ({ apiKeys }) => apiKeys.values(),
     // Without the hash: it is not part of the world's behaviour, and an exported world has others.
     shown: ({ hash: _, ...apiKey }) => apiKey,
   }),
   projects: list({
-    rows: ({ projects }) => valuesOf(projects),
+    rows: ({ projects }) => projects.values(),
     rowsOf: (world, { projects }) =>
       projects.flatMap((id) => world.projects.get(id) ?? []).sort((one, other) => one.number - other.number),
   }),
   branches: list({
-    rows: ({ branches }) => valuesOf(branches),
+    rows: ({ branches }) => branches.values(),
     rowsOf: ({ branches }, { projects }) => created(projects, (id) => branches.by("project", id)),
   }),
   endpoints: list({
-    rows: ({ computes }) => valuesOf(computes),
+    rows: ({ computes }) => computes.values(),
     rowsOf: ({ computes }, { projects }) => created(projects, (id) => computes.by("project", id)),
   }),
   connections: list({
@@ -49,34 +49,34 @@ const LISTS = {
     rowsOf: ({ connections }, { all }) => all.flatMap((id) => valuesOf(connections.forCompute(id))),
   }),
   operations: list({
-    rows: ({ operations }) => valuesOf(operations),
+    rows: ({ operations }) => operations.values(),
     rowsOf: ({ operations }, { projects }) => created(projects, (id) => operations.by("project", id)),
   }),
   scheduled_activities: list({
-    rows: ({ scheduledActivities }) => valuesOf(scheduledActivities),
+    rows: ({ scheduledActivities }) => scheduledActivities.values(),
     rowsOf: ({ scheduledActivities }, { all }) =>
       created(all, (id) => scheduledActivities.by("endpoint", id)),
   }),
   usage: list({
-    rows: ({ usage }) => valuesOf(usage),
+    rows: ({ usage }) => usage.values(),
     order: (one, other) => compareText(one.id, other.id),
     rowsOf: ({ usage }, { all }) => all.flatMap((id) => usage.get(id) ?? []),
   }),
   hourly_usage: list({
-    rows: ({ hourlyUsage }) => hourlyUsage.toArray(),
+    rows: ({ hourlyUsage }) => hourlyUsage.values(),
     order: (one, other) => (one.of < other.of ? -1 : one.of > other.of ? 1 : one.hour - other.hour),
     rowsOf: ({ hourlyUsage }, { all }) => all.flatMap((id) => hourlyUsage.rowsOf(id)),
   }),
   branch_snapshots: list({
-    rows: ({ branchSnapshots }) => valuesOf(branchSnapshots),
+    rows: ({ branchSnapshots }) => branchSnapshots.values(),
     rowsOf: ({ branchSnapshots }, { projects }) =>
       created(projects, (id) => branchSnapshots.by("project", id)),
   }),
   records: list({
-    rows: ({ records }) => valuesOf(records),
+    rows: ({ records }) => records.values(),
     rowsOf: ({ records }, { all }) => created(all, (id) => records.by("scope", id)),
   }),
-  faults: list({ rows: ({ faults }) => valuesOf(faults) }),
+  faults: list({ rows: ({ faults }) => faults.values() }),
 };
 type ListName = keyof typeof LISTS;
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
@@ -86,13 +86,15 @@ export const STATE_FIELDS = ["world", "numbers", ...LIST_NAMES] as const;
 type StateField = (typeof STATE_FIELDS)[number];
 
 const ROWS_PER_PIECE = 200;
+/** Takes a millisecond. */
+const ROWS_COPIED_PER_STEP = 2_000;
 
 /** The durable state of a world, rows in order of creation. Two worlds are equal if and only if these are. */
 export function renderState(world: World) {
   const lists = Object.fromEntries(
     LIST_NAMES.map((name) => {
       const { rows, order, shown } = listOf(name);
-      const ordered = order === undefined ? rows(world) : [...rows(world)].sort(order);
+      const ordered = order === undefined ? [...rows(world)] : [...rows(world)].sort(order);
       return [name, ordered.map((row) => renderSorted(shown === undefined ? row : shown(row)))];
     }),
   ) as Record<ListName, unknown[]>;
@@ -101,18 +103,26 @@ export function renderState(world: World) {
 
 /**
  * The JSON text of the state, or of some of its fields, or of what belongs to some projects, in pieces of
- * bounded work. The rows are those of the call, whatever happens to the world between two pieces.
+ * bounded work. The rows are copied in steps, between which the world must not change. Afterwards it may.
  */
-export function stateText(
+export function* stateSteps(
   world: World,
   fields: readonly StateField[] = STATE_FIELDS,
   projectIds?: readonly string[],
-): Generator<string> {
+): Generator<undefined, Generator<string>> {
   const owners = projectIds && ownersIn(world, projectIds);
-  const lists = LIST_NAMES.filter((name) => fields.includes(name)).map((name) => {
+  const lists: Rows[] = [];
+  let count = 0;
+  for (const name of LIST_NAMES.filter((name) => fields.includes(name))) {
     const { rows, rowsOf } = listOf(name);
-    return { name, rows: owners && rowsOf ? rowsOf(world, owners) : rows(world) };
-  });
+    const copied: never[] = [];
+    for (const row of owners && rowsOf ? rowsOf(world, owners) : rows(world)) {
+      copied.push(row);
+      count += 1;
+      if (count % ROWS_COPIED_PER_STEP === 0) yield undefined;
+    }
+    lists.push({ name, rows: copied });
+  }
   const { world: settings, numbers } = settingsOf(world);
   const first = {
     ...head(world),

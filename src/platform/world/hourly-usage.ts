@@ -48,6 +48,13 @@ export class HourlyUsageTable {
     return [...this.copy()];
   }
 
+  /** All rows, one ledger after the other. The table must not change meanwhile. */
+  *values(): Generator<HourlyUsage> {
+    this.read(Number.POSITIVE_INFINITY);
+    for (const ledgers of this.#ledgers.values())
+      for (const ledger of Object.values(ledgers)) yield* ledger.rows();
+  }
+
   /** All rows of a branch or project. */
   rowsOf(id: string): HourlyUsage[] {
     const ledgers = this.#existing(id);

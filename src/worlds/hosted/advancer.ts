@@ -148,6 +148,7 @@ export class Advancer {
     try {
       const now = this.#now();
       await this.runDueUntil(now);
+      await this.#commits.syncing;
       this.#from = now;
       this.#isPaused = true;
       this.#endWaitForPause();

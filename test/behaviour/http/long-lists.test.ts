@@ -49,3 +49,17 @@ test("invariants of a large world are checked in many turns of the event loop", 
   expect(many.body).toEqual(few.body);
   expect(many.turns).toBeGreaterThan(few.turns + 10);
 });
+
+test("a long list of events and the state of a large world are read in many turns, with all rows", async () => {
+  const double = await createLargeWorld();
+  const events = await read(double, "/events?limit=10000");
+  const { events: expected } = (await double.sim("GET", "/events?limit=400")).body;
+  expect(events.body.events.slice(0, 400)).toEqual(expected);
+  expect(events.body.events.map(({ seq }: { seq: number }) => seq)).toEqual(
+    Array.from({ length: double.world.history().seq }, (_, index) => index + 1),
+  );
+  expect(events.turns).toBeGreaterThan(events.body.events.length / 500);
+  const state = await read(double, "/state");
+  expect(state.body.endpoints.length).toBeGreaterThanOrEqual(PROJECTS - 1);
+  expect(state.turns).toBeGreaterThan(PROJECTS / 200);
+});

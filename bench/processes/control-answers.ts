@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { createApp } from "../../src/app/create-app.ts";
+import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
+import { MINUTE } from "../../src/kernel/time.ts";
+import { handleParentRequests } from "./parent-requests.ts";
+
+/** A world in memory with this number of projects, each with a branch and a compute that has started once. */
+export type ControlAnswersOptions = { readonly projects: number };
+
+/** `blockMs`: processor time of the thread in the longest turn of the event loop. */
+export type AnswerMeasurement = { readonly blockMs: number; readonly cpuMs: number; readonly bytes: number };
+
+/** Linux only. The first number is the time on a processor, in nanoseconds. */
+const MAIN_THREAD = `/proc/self/task/${process.pid}/schedstat`;
+const PROJECTS_PER_TRANSACTION = 1_000;
+
+const { projects } = JSON.parse(process.argv[2] ?? "") as ControlAnswersOptions;
+const { worlds, world } = await openWorlds(
+  memoryStorage(),
+  { operations: "immediate", clock: { mode: "manual", factor: 0 } },
+  report,
+);
+const app = createApp({
+  worlds,
+  version: "bench",
+  rateLimit: false,
+  readsFirst: true,
+  hosts: [],
+  controlToken: undefined,
+  onBug: report,
+});
+await createProjects();
+
+handleParentRequests({ answer: (path: string) => measureAnswer(path) });
+process.stdout.write("{}\n");
+
+async function createProjects(): Promise<void> {
+  for (let count = 0; count < projects; count += PROJECTS_PER_TRANSACTION) {
+    await world.transact(({ world: view, execute }) => {
+      const [account] = view.accounts.values();
+      if (account === undefined) throw new Error("the world has no account");
+      for (let one = count; one < Math.min(projects, count + PROJECTS_PER_TRANSACTION); one += 1) {
+        const result = execute({ type: "CreateProject", accountId: account.id, name: `p${one}` });
+        if (!result.ok) throw new Error(result.refusal.message);
+      }
+    });
+    await world.advance({ by: MINUTE });
+  }
+}
+
+/** In the process itself: the answer is read as fast as it is made. */
+async function measureAnswer(path: string): Promise<AnswerMeasurement> {
+  const begunAt = cpuMs();
+  let [blockMs, turnAt] = [0, begunAt];
+  let isOver = false;
+  const watch = () => {
+    const now = cpuMs();
+    blockMs = Math.max(blockMs, now - turnAt);
+    turnAt = now;
+    if (!isOver) setImmediate(watch);
+  };
+  setImmediate(watch);
+  const response = await app.fetch(new Request(`http://127.0.0.1/_sim${path}`));
+  const bytes = (await response.arrayBuffer()).byteLength;
+  isOver = true;
+  watch();
+  if (!response.ok) throw new Error(`GET /_sim${path}: ${response.status}`);
+  return { blockMs, cpuMs: cpuMs() - begunAt, bytes };
+}
+
+/** Of the main thread: other threads, such as those of the garbage collector, and other processes do not count. */
+function cpuMs(): number {
+  return Number(readFileSync(MAIN_THREAD, "utf8").split(" ", 1)[0]) / 1e6;
+}
+
+function report(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+}
