@@ -18,6 +18,7 @@ import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { runRoutes } from "./routes/run.ts";
 import { scenarioRoutes } from "./routes/scenario.ts";
+import { shadowRoutes } from "./routes/shadow.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { sqlRoutes } from "./routes/sql.ts";
 import { timelineRoutes } from "./routes/timeline.ts";
@@ -47,6 +48,7 @@ export function createControl(options: ControlOptions): Hono {
     ...branchDataRoutes(),
     ...sqlRoutes(),
     ...scenarioRoutes(),
+    ...shadowRoutes(),
     ...runRoutes(),
     ...whatIfRoutes(),
     ...eventRoutes(),

@@ -1,4 +1,4 @@
-import { constants, existsSync, promises, renameSync, statSync, utimesSync } from "node:fs";
+import { constants, existsSync, promises, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import type { BranchData } from "../platform/model/branch-data.ts";
@@ -7,18 +7,19 @@ import {
   moveIntoPlace,
   removeDatabase,
   replaceAndPreserve,
-  syncEntry,
   temporaryPath,
   writeAtomically,
 } from "../store/file/atomic-file.ts";
 import { divergeCopy } from "../store/file/diverge-copy.ts";
-import { markHead, readHeadMark } from "../store/file/head-mark.ts";
+import { type Head, markHead, readHeadMark } from "../store/file/head-mark.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
+import { checkpointWal } from "../store/file/sqlite-connection.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo, readHead } from "../store/file/world-snapshot.ts";
 import {
   DELETED_SUFFIX,
   databasesIn,
+  deleteWorld,
   lockPath,
   removeDeletedWorld,
   removeLeftovers,
@@ -29,6 +30,7 @@ import { DirectoryInUse, type Lock, takeLock, watchFile } from "./lock.ts";
 import { MoveFiles } from "./moves/move-files.ts";
 import { reseed } from "./reseed.ts";
 import { openSecretBox, type SecretBox } from "./secret-box.ts";
+import { readShadowRecord, type ShadowRecord } from "./shadow-record.ts";
 import { SnapshotFiles } from "./snapshot-files.ts";
 import { AUTOMATIC_PREFIX, availableName, type SnapshotInfo, type StoredWorldInfo } from "./world-handle.ts";
 import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-storage.ts";
@@ -146,10 +148,14 @@ export class DataDirectory implements WorldStorage {
   }
 
   /**
-   * Imports a world from the file that `write` writes to the given path. A file of an older release is
-   * upgraded when it is opened.
+   * Imports a world from the file that `write` writes to the given path, in place of the world of this name if there
+   * is one. A file of an older release is upgraded when it is opened. `beforeMove` is called with its end.
    */
-  importWorld(world: string, write: (path: string) => void): void {
+  importWorld(
+    world: string,
+    write: (path: string) => void,
+    beforeMove: (head: Head | undefined) => void = () => undefined,
+  ): void {
     const path = this.#worldFile(world);
     this.#finishDeletion(world);
     const temporary = temporaryPath(path);
@@ -157,6 +163,8 @@ export class DataDirectory implements WorldStorage {
     try {
       write(temporary);
       const head = readHead(temporary);
+      beforeMove(head);
+      if (existsSync(path)) checkpointWal(path);
       moveIntoPlace(temporary, path);
       if (head !== undefined) markHead(path, head);
     } finally {
@@ -171,6 +179,10 @@ export class DataDirectory implements WorldStorage {
     return omitUndefined({ ...info, error: info.error ?? error });
   }
 
+  shadowRecord(world: string): ShadowRecord | undefined {
+    return readShadowRecord(this.path, world);
+  }
+
   branchData(world: string, snapshot?: string): readonly BranchData[] {
     return readBranchData(
       snapshot === undefined ? this.#worldFile(world) : this.#snapshots.path(world, snapshot),
@@ -183,14 +195,7 @@ export class DataDirectory implements WorldStorage {
   }
 
   removeWorld(world: string): void {
-    renameSync(this.#worldFile(world), this.#worldFile(world) + DELETED_SUFFIX);
-    syncEntry(this.#worldFile(world));
-    // From here on the world is deleted.
-    try {
-      removeDeletedWorld(this.path, world);
-    } catch {
-      // The next start removes the rest, or the next world of this name before it is created.
-    }
+    deleteWorld(this.path, world);
   }
 
   async fork(from: string, to: string, fork: ForkSettings): Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { removeDatabase, syncEntry, TEMPORARY_SUFFIX } from "../store/file/atomic-file.ts";
 
@@ -7,7 +7,10 @@ export const DEFAULT_WORLD = "default";
 /** Suffix of a deleted world's file until its snapshots are deleted too. */
 export const DELETED_SUFFIX = ".deleted";
 const MOVED_SUFFIX = ".moved";
-const TEMPORARY_FILE = new RegExp(`\\.(sqlite|moved)\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal|-head)?$`);
+const SHADOW_SUFFIX = ".shadow";
+const TEMPORARY_FILE = new RegExp(
+  `\\.(sqlite|moved|shadow)\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal|-head)?$`,
+);
 
 /** The file that the process with the directory locks. */
 export function lockPath(directory: string): string {
@@ -33,6 +36,11 @@ export function movedWorldsIn(directory: string): string[] {
   return files.map((file) => basename(file, MOVED_SUFFIX));
 }
 
+/** What `standin shadow` stores about a world that it has written. */
+export function shadowRecordPath(directory: string, world: string): string {
+  return join(worldsFolder(directory), `${world}${SHADOW_SUFFIX}`);
+}
+
 export function snapshotFolder(directory: string, world: string): string {
   return join(directory, "snapshots", world);
 }
@@ -50,6 +58,19 @@ export function databasesIn(folder: string): string[] {
     .sort();
 }
 
+/** Deletes a world that is not open, and its snapshots. */
+export function deleteWorld(directory: string, world: string): void {
+  const file = worldFilePath(directory, world);
+  renameSync(file, file + DELETED_SUFFIX);
+  syncEntry(file);
+  // From here on the world is deleted.
+  try {
+    removeDeletedWorld(directory, world);
+  } catch {
+    // The next start removes the rest, or the next world of this name before it is created.
+  }
+}
+
 /** Removes what is left of a world whose file has the suffix of a deleted one. */
 export function removeDeletedWorld(directory: string, world: string): void {
   const file = worldFilePath(directory, world);
@@ -59,6 +80,7 @@ export function removeDeletedWorld(directory: string, world: string): void {
     rmSync(snapshots, { recursive: true });
     syncEntry(snapshots);
   }
+  rmSync(shadowRecordPath(directory, world), { force: true });
   rmSync(file + DELETED_SUFFIX, { force: true });
 }
 

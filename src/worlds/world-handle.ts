@@ -12,6 +12,7 @@ import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ReadScope } from "../simulation/undurable-rows.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
 import type { WorldMoves } from "./moves/world-move.ts";
+import type { ShadowRecord } from "./shadow-record.ts";
 
 /** A read-only view of a world at the instant `now`, and of its history. */
 export type WorldView = {
@@ -284,6 +285,8 @@ export interface WorldsHandle {
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>>;
   removeSnapshot(world: string, name: string): Promise<Result<true>>;
+  /** What `standin shadow` stored about a world that it has written, if it has. */
+  shadowRecord(world: string): ShadowRecord | undefined;
   /** Absent if worlds are not in files. */
   readonly moves?: WorldMoves | undefined;
 }

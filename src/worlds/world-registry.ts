@@ -7,6 +7,7 @@ import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
 import type { WorldsToMove } from "./moves/hosted-arrivals.ts";
 import { HostedMoves } from "./moves/hosted-moves.ts";
+import type { ShadowRecord } from "./shadow-record.ts";
 import { WorldForks } from "./world-forks.ts";
 import type { ForkRequest, SnapshotInfo, WorldCounts, WorldInfo, WorldsHandle } from "./world-handle.ts";
 import { infoOf } from "./world-info.ts";
@@ -134,6 +135,10 @@ export class WorldRegistry implements WorldsHandle {
       this.#options.onDataReleased?.();
       return accept(true);
     });
+  }
+
+  shadowRecord(world: string): ShadowRecord | undefined {
+    return this.#options.storage.shadowRecord?.(world);
   }
 
   snapshots(world: string): readonly SnapshotInfo[] {

@@ -6,6 +6,7 @@ import type { HistoryPoint } from "../simulation/replay.ts";
 import type { ClockMode, ClockState } from "../simulation/world-clock.ts";
 import type { MoveFiles } from "./moves/move-files.ts";
 import type { SecretBox } from "./secret-box.ts";
+import type { ShadowRecord } from "./shadow-record.ts";
 import type { SnapshotInfo, StoredWorldInfo } from "./world-handle.ts";
 
 /** The open history of a world. */
@@ -64,6 +65,8 @@ export interface WorldStorage {
    * Replaces a world that is not open with a snapshot, and preserves it as the snapshot `previousName`.
    */
   restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void>;
+  /** What `standin shadow` stored about a world that it has written. Absent if worlds are not in files. */
+  shadowRecord?(world: string): ShadowRecord | undefined;
   /** Absent if worlds are not in files. */
   readonly moves?: MoveFiles;
 }

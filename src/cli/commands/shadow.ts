@@ -3,9 +3,9 @@ import { Command, Option } from "commander";
 import { isoInstant } from "../../kernel/calendar.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { DEFAULT_PROFILE } from "../../platform/catalog/defaults-and-limits.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { pullIntoFile } from "../account/pull-into-file.ts";
 import { parseApiUrl } from "../client/api-access.ts";
-import { parseWorldNameStart } from "../recorded-past/world-name.ts";
 import { type Agreement, agreementSummary } from "../shadow/agreement.ts";
 import { agreementText } from "../shadow/agreement-text.ts";
 import { compareAccount } from "../shadow/compare-account.ts";
@@ -19,7 +19,7 @@ import {
   parseInstantOption,
   secretParser,
 } from "../terminal/option-parsers.ts";
-import { dataOption, envOption, jsonOption } from "../terminal/options.ts";
+import { dataOption, envOption, jsonOption, parseWorldNameOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 
 type ShadowOptions = {
@@ -85,8 +85,8 @@ export function shadowCommand(): Command {
     .addOption(
       new Option(
         "--world <name>",
-        "also create the world <name>-<instant of the last pull> in --data, with the past until then",
-      ).argParser(parseWorldNameStart),
+        "also create this world in --data, or continue it, with the past until the last pull",
+      ).argParser(parseWorldNameOption),
     )
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -97,11 +97,13 @@ Without --from it sends nothing, and compares what standin account pull has read
 With --from, it reads what is new first, as that command does. A surprise names the
 operation, the rule and its evidence.
 
-With --world, each pull gets a world of its own, as standin mirror --history makes it.
-The earlier ones stay as they are. No server may use --data meanwhile.
+With --world, the first run creates a world, as standin mirror --history does, and each
+later run adds what happened since. The console of standin serve shows the agreement in
+it. A world that was changed otherwise is an error: to experiment, fork it with standin
+worlds create. No server may use --data meanwhile.
 
 Exit status: 0 the account agrees, 1 more surprises than --tolerance, or the file or
-the API cannot be read, 2 usage error.
+the API cannot be read or --world cannot be continued, 2 usage error.
 
 Examples:
   $ standin account pull --from https://console.example.com/api/v2 --out shop.standin-account
@@ -116,6 +118,9 @@ Examples:
 async function shadow(path: string, options: ShadowOptions, command: Command): Promise<void> {
   if (options.world === undefined && command.getOptionValueSource("data") === "cli")
     throw new CliError("--data: has an effect only with --world", true);
+  if (options.world !== undefined)
+    // Before anything is read or written.
+    (await import("../recorded-past/world-of-pull.ts")).checkWorldOfPull(options.data, options.world);
   if (options.from !== undefined) await pullFirst(path, options.from, options.fromKey);
   const rules = await readExpectedRules(options.profile);
   const { results, since, summary } = compareAccount(path, rules, options.since, options.suspendTolerance);
@@ -126,23 +131,21 @@ async function shadow(path: string, options: ShadowOptions, command: Command): P
     ...agreementSummary(results, options.tolerance),
   };
   if (options.out !== undefined) await write(options.out, agreement, path);
-  const created = await worldOf(path, options, summary.lastPullAt);
-  if (options.json === true) print(`${JSON.stringify({ ...agreement, ...created?.json })}\n`);
-  else print(`${agreementText(agreement, path)}${created?.text ?? ""}`);
+  const written = await worldOf(path, options, agreement);
+  if (options.json === true) print(`${JSON.stringify({ ...agreement, ...written?.json })}\n`);
+  else print(`${agreementText(agreement, path)}${written?.text ?? ""}`);
   if (!agreement.agrees) process.exitCode = 1;
 }
 
 /** With `--world`. */
-async function worldOf(file: string, { world, data, profile }: ShadowOptions, lastPullAt: SimTime) {
+async function worldOf(file: string, { world, data, profile }: ShadowOptions, agreement: Agreement) {
   if (world === undefined) return undefined;
-  const { createWorldOfPull } = await import("../recorded-past/world-of-pull.ts");
-  const request = { file, data, world, profile, seed: WORLD_SEED };
-  const { world: name, isNew } = await createWorldOfPull(request, lastPullAt);
+  const { writeWorldOfPull } = await import("../recorded-past/world-of-pull.ts");
+  const request = { file, data, world, profile, seed: WORLD_SEED, agreement };
+  const { isNew, events } = await writeWorldOfPull(request);
   return {
-    json: { world: name, is_new_world: isNew },
-    text: isNew
-      ? `\nCreated world "${name}" in ${data}, with the past until the last pull.\n`
-      : `\nWorld "${name}" in ${data} has the past until the last pull already.\n`,
+    json: { world, is_new_world: isNew, world_events: events },
+    text: `\n${isNew ? "Created" : "Continued"} world "${world}" in ${data}: its past is recorded until the last pull, with ${plural(events, "event")}.\n`,
   };
 }
 

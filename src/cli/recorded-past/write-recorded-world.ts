@@ -8,7 +8,9 @@ import { type LimitSettings, PLANS, type PlanName } from "../../platform/catalog
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
+import type { Head } from "../../store/file/head-mark.ts";
 import { openStore } from "../../store/file/open-world.ts";
+import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
 import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -38,25 +40,44 @@ export type RecordedWorld = {
   readonly omissions: readonly PastOmission[];
 };
 
+/** What is done with the data directory around the writing of a world. */
+export type RecordedWorldPlace = {
+  /** Throws if the world must not be written. */
+  readonly checkName: (directory: DataDirectory, world: string) => void;
+  /** Called with the end of the written file, before it gets its name. */
+  readonly beforeMove?: (directory: DataDirectory, world: string, head: Head | undefined) => void;
+};
+
 /** Creates a world whose past is what the file of an account shows. Its clock is manual, and stands at the last pull. */
-export function writeRecordedWorld(request: RecordedWorldRequest): RecordedWorld {
+export function writeRecordedWorld(
+  request: RecordedWorldRequest,
+  { checkName, beforeMove = () => undefined }: RecordedWorldPlace = { checkName: checkIsNew },
+): RecordedWorld {
   const { projects, lastPullAt } = readAccountPast(request.file);
   const { data, world: name } = request;
   const directory = openDataDirectory(data);
   try {
-    if (directory.worlds().includes(name))
-      throw new CliError(`${resolve(data)} already has a world "${name}"; choose another --world or --data`);
+    checkName(directory, name);
     let written: RecordedWorld | undefined;
     wrapFileErrors(resolve(data), () =>
-      directory.importWorld(name, (path) => {
-        written = writeWorld(path, projects, lastPullAt, request);
-      }),
+      directory.importWorld(
+        name,
+        (path) => {
+          written = writeWorld(path, projects, lastPullAt, request);
+        },
+        (head) => beforeMove(directory, name, head),
+      ),
     );
     if (written === undefined) throw new Error("importWorld wrote no world");
     return written;
   } finally {
     directory.release();
   }
+}
+
+function checkIsNew(directory: DataDirectory, world: string): void {
+  if (directory.worlds().includes(world))
+    throw new CliError(`${directory.path} already has a world "${world}"; choose another --world or --data`);
 }
 
 function writeWorld(

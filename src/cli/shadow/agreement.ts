@@ -76,6 +76,6 @@ export type Agreement = ReturnType<typeof agreementSummary> & {
 function differenceQuantiles(differencesMs: readonly DurationMs[]) {
   if (differencesMs.length === 0) return null;
   const sorted = differencesMs.toSorted((one, other) => one - other);
-  const [least, median, p95, most] = [0, 0.5, 0.95, 1].map((share) => Math.round(quantileMs(sorted, share)));
-  return { least, median, p95, most };
+  const at = (share: number) => Math.round(quantileMs(sorted, share));
+  return { least: at(0), median: at(0.5), p95: at(0.95), most: at(1) };
 }

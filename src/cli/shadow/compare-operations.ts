@@ -4,6 +4,7 @@ import { quantileMs } from "../../kernel/distribution.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { OPERATION_ACTIONS, type OperationAction } from "../../platform/catalog/operation-actions.ts";
 import type { OperationDurations } from "../../platform/catalog/operation-durations.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import type { CheckResult, Surprise } from "./agreement.ts";
 import { distanceLimit, durationDistance } from "./duration-distance.ts";
 
@@ -71,7 +72,7 @@ export function compareNames(operations: readonly TimedOperation[]): readonly Ch
             {
               ...placeOf(first),
               check: name,
-              text: `unknown ${name} ${value} of ${others.length + 1} operations`,
+              text: `unknown ${name} ${value} of ${plural(others.length + 1, "operation")}`,
             },
           ],
     );

@@ -22,6 +22,9 @@ export type WorldEvent = ControlAnswer<"GET /events">["events"][number];
 
 export type BranchData = ControlAnswer<"GET /branches/:branch_id/data">;
 
+export type Shadow = ControlAnswer<"GET /shadow">;
+export type Agreement = NonNullable<Shadow["agreement"]>;
+
 export type RunState = ControlAnswer<"GET /run">;
 export type RecordedScenario = ControlAnswer<"GET /scenario">;
 

@@ -10,6 +10,7 @@ import {
 } from "../client/types.ts";
 import { affectedProjects } from "./affected-projects.ts";
 import { replaceProjects } from "./replace-projects.ts";
+import { readShadow } from "./shadow.ts";
 import {
   at,
   changes,
@@ -171,6 +172,7 @@ function follow(): void {
       refreshAll();
     }
     isCurrent = false;
+    void readShadow().catch(reportLoss);
   };
   const onLost = (status: number | undefined) => {
     // 403: a token of a team, for other worlds or without the right to read.

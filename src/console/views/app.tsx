@@ -2,9 +2,11 @@ import { showsRun } from "../client/mode.ts";
 import { Details } from "../details/details.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { NoticeList } from "../parts/notice-list.tsx";
+import { agreement } from "../state/shadow.ts";
 import { currentTab, type TabName } from "../state/tab.ts";
 import { connection, selection } from "../state/world.ts";
 import { Timeline } from "../timeline/timeline.tsx";
+import { Agreement } from "./agreement.tsx";
 import { Faults } from "./faults.tsx";
 import { Header } from "./header.tsx";
 import { Keys } from "./keys.tsx";
@@ -23,6 +25,7 @@ const TABS = {
   events: ["Events", Events],
   faults: ["Faults", Faults],
   whatif: ["What if", WhatIf],
+  agreement: ["Agreement", Agreement],
   snapshots: ["Snapshots", Snapshots],
   worlds: ["Worlds", Worlds],
   keys: ["API keys", Keys],
@@ -53,9 +56,14 @@ export function App() {
   );
 }
 
+function isShown(name: TabName): boolean {
+  if (name === "run") return showsRun;
+  return name !== "agreement" || agreement.value !== undefined;
+}
+
 function Tabs() {
   const current = currentTab;
-  const names = (Object.keys(TABS) as TabName[]).filter((name) => showsRun || name !== "run");
+  const names = (Object.keys(TABS) as TabName[]).filter(isShown);
   const [, View] = TABS[current.value];
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

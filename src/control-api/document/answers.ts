@@ -22,6 +22,7 @@ import {
   world,
 } from "./answer-objects.ts";
 import { runState } from "./run-objects.ts";
+import { agreement } from "./shadow-objects.ts";
 import { state } from "./state-objects.ts";
 
 /** What each call of the control API answers, in JSON unless it says otherwise. */
@@ -175,6 +176,10 @@ export const CONTROL_ANSWERS = {
       state: z.string().nullable(),
       omitted: z.array(z.string()),
     }),
+  ),
+  "GET /shadow": answer(
+    "How well the rules agree with the account whose past standin shadow wrote into the world",
+    z.strictObject({ agreement: agreement.nullable() }),
   ),
   "GET /run": answer("The scenario run that this server shows", runState),
   "POST /run": answer("Steps, continues or stops the run", runState),

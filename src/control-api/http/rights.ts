@@ -62,6 +62,7 @@ export const RIGHT_OF_CALL = {
   "POST /whatif": "read",
   "POST /whatif/advice": "read",
   "GET /scenario": "read",
+  "GET /shadow": "read",
   "GET /run": "read",
   "POST /run": "operate",
   "GET /run/stream": "read",

@@ -97,6 +97,7 @@ test("every route is in the document, and answers as the document says", async (
     await call("GET /events", [], undefined, "?limit=10");
     await call("GET /timeline", [], undefined, `?points=50&endpoint_id=${endpointId}`);
     await call("GET /state");
+    await call("GET /shadow");
     await call("GET /invariants");
     await call("GET /coverage");
     await call("GET /metrics");

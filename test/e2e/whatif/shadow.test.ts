@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -152,7 +152,7 @@ describe("of a file with one difference", () => {
         check: "action",
         evidence: "S",
         operation: "op-new",
-        text: "unknown action prewarm_compute of 1 operations",
+        text: "unknown action prewarm_compute of 1 operation",
       },
     ],
     [
@@ -224,42 +224,6 @@ test("a failure is a surprise only if the profile says how many operations fail"
   ]);
 }, 60_000);
 
-test("--world creates a world for each pull, and leaves the earlier ones as they are", async () => {
-  const account = await startAccount(["shop"], VARIED);
-  const file = await pulledTwice(account);
-  const data = testDirectory();
-  const world = ["--world", "shop", "--data", data];
-  const first = await runStandin(["shadow", file, ...world, "--json"]);
-  expect(first).toMatchObject({ code: 0, stderr: "" });
-  const { until, world: name, is_new_world } = JSON.parse(first.stdout);
-  expect([name, is_new_world]).toEqual([
-    `shop-${until.slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}z`,
-    true,
-  ]);
-  expect(JSON.parse((await runStandin(["shadow", file, ...world, "--json"])).stdout)).toMatchObject({
-    ...{ world: name, is_new_world: false },
-  });
-
-  await useComputes(account);
-  const from = ["--from", account.ready.api_url];
-  const second = await runStandin(["shadow", file, ...from, ...world], { STANDIN_FROM_KEY: account.key });
-  expect(second).toMatchObject({ code: 0, stdout: expect.stringMatching(/Created world "shop-\d+t\d+z"/) });
-  const newer = /Created world "([^"]+)"/.exec(second.stdout)?.[1] ?? "";
-  expect(newer > name).toBe(true);
-  for (const each of [name, newer])
-    expect(await runStandin(["verify", data, "--world", each])).toMatchObject({ code: 0 });
-  const out = join(testDirectory(), "agreement.json");
-  for (const [args, message] of [
-    [["--world", "a".repeat(47), "--data", data], "--world: expected a name of at most 46 characters"],
-    [["--data", data], "--data: has an effect only with --world"],
-  ] as const)
-    expect(await runStandin(["shadow", file, "--out", out, ...args])).toMatchObject({
-      ...{ code: 2, stdout: "" },
-      stderr: expect.stringContaining(message),
-    });
-  expect(existsSync(out)).toBe(false);
-}, 60_000);
-
 test("--out with a name of a page writes one, with each surprise, its rule and its evidence", async () => {
   const file = await pulledTwice(await startAccount(["shop"], VARIED));
   change(file, "UPDATE operations SET action = '<b>new</b>' WHERE id = (SELECT max(id) FROM operations)");
@@ -267,7 +231,7 @@ test("--out with a name of a page writes one, with each surprise, its rule and i
   const { agreement } = await shadow(file, "--out", out, "--since", "2026-01-01T00:00:00Z");
   const page = readFileSync(out, "utf8");
   const [surprise] = agreement.surprises;
-  expect(page).toContain("unknown action &lt;b&gt;new&lt;/b&gt; of 1 operations");
+  expect(page).toContain("unknown action &lt;b&gt;new&lt;/b&gt; of 1 operation");
   expect(page).not.toContain("<b>new");
   expect(page).toContain(`operation ${surprise?.operation}`);
   expect(page).toContain("action (S): operations have the actions that standin schedules");

@@ -61,6 +61,7 @@ export const CONTROL_OPERATIONS = {
   "POST /whatif": () => [{ body: { policy: "fixed:60" } }],
   "POST /whatif/advice": () => [{ body: {} }],
   "GET /scenario": once,
+  "GET /shadow": once,
   "GET /run": PAGE,
   "POST /run": PAGE,
   "GET /run/stream": PAGE,
