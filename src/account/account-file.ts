@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
-import { UserError } from "../ports/user-error.ts";
+import { MissingInput, UserError } from "../ports/user-error.ts";
 
 export const ACCOUNT_SUFFIX = ".standin-account";
 
@@ -87,7 +87,7 @@ export type UnreadPart = {
 /** Opens a file of `standin account pull`; `create` makes a new one if it does not exist. */
 export function openAccountFile(path: string, mode: "read" | "create"): Database.Database {
   const isNew = !existsSync(path);
-  if (isNew && mode === "read") throw new UserError(`${path} does not exist`);
+  if (isNew && mode === "read") throw new MissingInput(path);
   const database = new Database(path, { readonly: mode === "read" });
   try {
     if (mode === "create") {

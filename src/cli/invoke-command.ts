@@ -2,7 +2,6 @@ import { CommanderError } from "commander";
 import { isUserError, type UserError } from "../ports/user-error.ts";
 import { RecordingError } from "../traffic/recorded/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
-import { CliError } from "./terminal/cli-error.ts";
 import { InterruptedError } from "./terminal/interrupt.ts";
 import { printError } from "./terminal/print.ts";
 
@@ -52,5 +51,5 @@ export async function runCommand(): Promise<void> {
 
 function exitStatusOf(error: UserError): number {
   if (error instanceof InterruptedError) return error.exitStatus;
-  return error instanceof CliError && error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
+  return error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
 }

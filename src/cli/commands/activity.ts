@@ -8,6 +8,7 @@ import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
@@ -113,6 +114,7 @@ async function reportActivity(endpoint: string | undefined, options: ActivityOpt
 }
 
 async function reportRecording(file: string, options: ActivityOptions): Promise<void> {
+  checkInputExists(file, "--file");
   const { scheduleRecording } = await import("../activity/schedule-recording.ts");
   const { now, scheduled, earlier, later, unknown } = await interruptible((signal) =>
     withControlApi(options, (call) =>

@@ -7,7 +7,7 @@ import { addTargetOptions, requireServer, type ServerTarget } from "../client/cl
 import { mirrorHost, ownServer } from "../client/mirror-host.ts";
 import { loadSatellite } from "../satellites.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { unreadableInput } from "../terminal/input-file.ts";
 import { InterruptedError, interruptible } from "../terminal/interrupt.ts";
 import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
@@ -113,6 +113,6 @@ function readCallList(path: string): string {
   try {
     return readText(path, MAX.settingsFile);
   } catch (error) {
-    throw new CliError(`--list ${path}: ${fileProblem(error)}`, true);
+    throw unreadableInput(`--list ${path}`, error);
   }
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { ExecOptions } from "../server/run-with-server.ts";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { integerParser, parseClockOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { envOption, parseDirectoryOption } from "../terminal/options.ts";
 
@@ -48,6 +49,7 @@ Examples:
   $ standin exec -- sh -c 'neonctl projects create --name shop && standin status'`,
     )
     .action(async (command: string[], options: ExecOptions) => {
+      if (options.seedFile !== undefined) checkInputExists(options.seedFile, "--seed-file");
       const { runWithServer } = await import("../server/run-with-server.ts");
       process.exitCode = await runWithServer(command, options);
     });

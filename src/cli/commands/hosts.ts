@@ -13,7 +13,7 @@ import { requireServer, type ServerTarget } from "../client/client.ts";
 import { addTargetCommand } from "../client/target-command.ts";
 import { readServerFile } from "../server/server-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { unreadableInput } from "../terminal/input-file.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print, printResult } from "../terminal/print.ts";
 
@@ -143,7 +143,7 @@ function changeFile(path: string, change: (text: string) => string): void {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new CliError(`${path}: ${fileProblem(error)}`);
+    throw unreadableInput(path, error);
   }
   const changed = change(text);
   if (changed === text) return;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Command, Option } from "commander";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { dataOption, envOption, jsonOption, worldOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 
@@ -40,6 +41,7 @@ Examples:
   $ standin import shop.sqlite --with-data`,
     )
     .action(async (file: string, { data, world, withData, volumes, json }: WorldImportOptions) => {
+      checkInputExists(file);
       const { importWorld } = await import("../history/world-history.ts");
       const imported = await importWorld(
         file,

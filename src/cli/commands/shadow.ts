@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { isoInstant } from "../../kernel/calendar.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
@@ -12,6 +12,7 @@ import { compareAccount } from "../shadow/compare-account.ts";
 import { readExpectedRules } from "../shadow/expected-rules.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import {
   integerParser,
@@ -118,6 +119,7 @@ Examples:
 async function shadow(path: string, options: ShadowOptions, command: Command): Promise<void> {
   if (options.world === undefined && command.getOptionValueSource("data") === "cli")
     throw new CliError("--data: has an effect only with --world", true);
+  checkInputExists(path);
   if (options.world !== undefined)
     // Before anything is read or written.
     (await import("../recorded-past/world-of-pull.ts")).checkWorldOfPull(options.data, options.world);
@@ -153,7 +155,6 @@ async function worldOf(file: string, { world, data, profile }: ShadowOptions, ag
 async function pullFirst(out: string, from: string, fromKey: string | undefined): Promise<void> {
   if (fromKey === undefined)
     throw new CliError("--from needs an API key: set STANDIN_FROM_KEY or give --from-key", true);
-  if (!existsSync(out)) throw new CliError(`${out} does not exist; create it with: standin account pull`);
   await interruptible((signal) => pullIntoFile({ from, fromKey, out }, signal));
 }
 

@@ -1,7 +1,6 @@
 import { parse } from "yaml";
 import { MAX } from "../../input-limits/limits.ts";
-import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { unreadableInput } from "../terminal/input-file.ts";
 import { readText } from "../terminal/read-text.ts";
 
 const STANDARD_INPUT_FD = 0;
@@ -11,7 +10,7 @@ export function readFaultFile(file: string): unknown {
   try {
     return parse(readText(file === "-" ? STANDARD_INPUT_FD : file, MAX.settingsFile)) ?? [];
   } catch (error) {
-    throw new CliError(`${faultFileName(file)}: ${fileProblem(error)}`, true);
+    throw unreadableInput(faultFileName(file), error);
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import type { QueuePlace } from "../../ports/queue.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { unreadableInput } from "../terminal/input-file.ts";
 import { envOption } from "../terminal/options.ts";
 
 /** As long as 16 random bytes in hexadecimal digits. */
@@ -76,7 +76,7 @@ function readKeyFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new CliError(`--queue-key-file: ${path}: ${fileProblem(error)}`, true);
+    throw unreadableInput(`--queue-key-file: ${path}`, error);
   }
 }
 

@@ -12,7 +12,7 @@ import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 import { toFileError } from "../history/world-database.ts";
 import { endWithThisProcess, type ReadyServer, startServer, stopServer } from "../server/child-server.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { unreadableInput } from "../terminal/input-file.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
 import { readText } from "../terminal/read-text.ts";
 import { readScenario } from "./run-job.ts";
@@ -69,7 +69,7 @@ function readFailed(path: string): Failed {
     text = readText(path, MAX.scenarioFile);
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
-    throw new CliError(`${path}: ${fileProblem(error)}`, true);
+    throw unreadableInput(path, error);
   }
   if (text.startsWith(SQLITE_HEADER))
     throw new CliError(

@@ -8,7 +8,7 @@ import {
   type ReportedRun,
 } from "../../scenario/report/merge-reports.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { unreadableInput } from "../terminal/input-file.ts";
 import { RepeatableOption } from "../terminal/options.ts";
 import { readText } from "../terminal/read-text.ts";
 import {
@@ -75,6 +75,6 @@ function readReport(path: string): string {
   try {
     return readText(path, MAX.savedAnswer);
   } catch (error) {
-    throw new CliError(`${path}: ${fileProblem(error)}`, true);
+    throw unreadableInput(path, error);
   }
 }

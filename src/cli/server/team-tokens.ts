@@ -8,7 +8,7 @@ import { formatProblems, type Problem, SourceDocument } from "../../scenario/fil
 import { strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { hashSecret } from "../../worlds/secrets.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { unreadableInput } from "../terminal/input-file.ts";
 import { readText } from "../terminal/read-text.ts";
 
 const WORLD = /^[a-z0-9][a-z0-9-]{0,62}\*?$/;
@@ -76,8 +76,7 @@ function readOrThrow(path: string): string {
   try {
     return readText(path, MAX.scenarioFile);
   } catch (error) {
-    if (error instanceof Error && "code" in error)
-      throw new CliError(`--team-tokens: ${path}: ${fileProblem(error)}`, true);
+    if (error instanceof Error && "code" in error) throw unreadableInput(`--team-tokens: ${path}`, error);
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import { openSecretBox } from "../../worlds/secret-box.ts";
 import { hasBranchData } from "../history/exported-data.ts";
 import { openWorldDatabase, toFileError } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { printError } from "../terminal/print.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { checkSnapshotFile } from "./check-snapshot-file.ts";
@@ -100,9 +101,8 @@ async function fetchTo(
       const sha256 = await object.download(file, progress.report);
       return checkDigest(place, sha256, expected, "--sha256");
     }
-    const stats = statSync(place.path, { throwIfNoEntry: false });
-    if (stats?.isFile() !== true)
-      throw new CliError(`source: ${place.path} ${stats === undefined ? "does not exist" : "is not a file"}`);
+    checkInputExists(place.path, "source");
+    if (!statSync(place.path).isFile()) throw new CliError(`source: ${place.path} is not a file`, true);
     await copyFile(place.path, file, constants.COPYFILE_FICLONE);
     chmodSync(file, 0o600);
     const sha256 = await digestOf(file, signal, progress.report);

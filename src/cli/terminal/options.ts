@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
+import { checkInputExists } from "./input-file.ts";
 import { integerParser, parsePointOption } from "./option-parsers.ts";
 import { invalidValue } from "./usage-errors.ts";
 
@@ -82,6 +83,7 @@ export function addDataPathOptions(command: Command): Command {
 export function dataPathOf(pathArgument: string | undefined, command: Command): string {
   if (pathArgument !== undefined && command.getOptionValueSource("data") === "cli")
     throw new CliError("give either a path or --data, not both", true);
+  if (pathArgument !== undefined) checkInputExists(pathArgument);
   return pathArgument ?? command.opts()["data"];
 }
 

@@ -4,6 +4,7 @@ import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import { GapTable } from "../../whatif/trace/gap-table.ts";
 import { plural } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { readInThread } from "../terminal/reading-thread.ts";
 import { withStandardInput } from "../terminal/standard-input.ts";
@@ -22,6 +23,7 @@ export async function readGapFiles(
   signal: AbortSignal,
   only?: readonly string[],
 ): Promise<GapFiles> {
+  for (const path of paths) checkInputExists(path, "--gaps");
   const progress = showProgress("reading");
   try {
     return await withStandardInput(paths, signal, async (gapPaths) => {

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import type { ImportProgress, ImportReport } from "../../traffic/recorded/trace-files/import-trace.ts";
 import { temporaryTracePath } from "../../traffic/recorded/trace-files/trace-writer.ts";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { readInThread } from "../terminal/reading-thread.ts";
@@ -25,6 +26,7 @@ export function importFiles(
   signal: AbortSignal,
   limits: ImportLimits = {},
 ): Promise<ImportReport> {
+  for (const path of paths) checkInputExists(path);
   return withStandardInput(paths, signal, (files) => importInThread(files, out, options, signal, limits));
 }
 

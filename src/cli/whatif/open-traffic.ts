@@ -18,6 +18,7 @@ import { plural } from "../../whatif/units/number-format.ts";
 import type { ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { checkInputExists } from "../terminal/input-file.ts";
 import { printError } from "../terminal/print.ts";
 import { importFiles } from "./import-files.ts";
 import type { InputOptions } from "./import-options.ts";
@@ -160,7 +161,10 @@ async function openFiles(
   try {
     const [first = ""] = paths;
     const isImported = paths.length === 1 && first.endsWith(TRACE_SUFFIX);
-    if (isImported) checkImported(first, options);
+    if (isImported) {
+      checkInputExists(first);
+      checkImported(first, options);
+    }
     const imported = isImported
       ? undefined
       : await importFiles(paths, temporary.path(`imported${TRACE_SUFFIX}`), options, signal);

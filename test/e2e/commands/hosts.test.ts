@@ -83,7 +83,7 @@ test("names of a fork contain its world", async () => {
 test("a file that cannot be read is named, and nothing is written", async () => {
   const { data } = await served();
   expect(await runStandin(["hosts", "install", "--file", join(data, "none"), "--data", data])).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: `standin: ${join(data, "none")}: does not exist\n`,
   });
 });

@@ -111,7 +111,7 @@ test("the same file gives the same world, and another one of its name is refused
     stderr: expect.stringContaining('already has a world "default"; choose another --world or --data'),
   });
   expect(await runStandin(["mirror", "--history", `${file}.missing`, "--data", data])).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: expect.stringContaining("does not exist"),
   });
   expect(

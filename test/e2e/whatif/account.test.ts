@@ -187,7 +187,7 @@ test("a file of another kind is rejected", async () => {
     stderr: expect.stringContaining("other.standin-account: not a file of standin account pull"),
   });
   expect(await runStandin(["whatif", "curve", `${other}.missing.standin-account`])).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: expect.stringContaining("does not exist"),
   });
 });

@@ -130,7 +130,7 @@ test("--from pulls what is new first, and compares it", async () => {
   });
   expect(
     await runStandin(["shadow", `${file}.none`, "--from", ready.api_url], { STANDIN_FROM_KEY: key }),
-  ).toMatchObject({ code: 1, stderr: expect.stringContaining("create it with: standin account pull") });
+  ).toMatchObject({ code: 2, stderr: expect.stringContaining("does not exist") });
 }, 60_000);
 
 describe("of a file with one difference", () => {

@@ -6,6 +6,7 @@ import { MAX } from "../../../input-limits/limits.ts";
 import { gapRowsCsv } from "../../../whatif/trace/gap-row-reader.ts";
 import { plural } from "../../../whatif/units/number-format.ts";
 import { CliError } from "../../terminal/cli-error.ts";
+import { checkInputExists } from "../../terminal/input-file.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import { print } from "../../terminal/print.ts";
@@ -45,11 +46,12 @@ Examples:
   $ standin whatif merge part-1.csv part-2.csv --out gaps.csv
   $ standin whatif merge parts/*.parquet | standin whatif curve --gaps -`,
     )
-    .action((paths: string[], options: OutputOptions) =>
-      interruptible((signal) =>
+    .action((paths: string[], options: OutputOptions) => {
+      for (const path of paths) checkInputExists(path);
+      return interruptible((signal) =>
         paths.some(isPart) ? runPartMerge(paths, options) : runGapMerge(paths, options, signal),
-      ),
-    );
+      );
+    });
 }
 
 /** Whether the file begins as a part does. Other readers report a file that cannot be read. */

@@ -3,7 +3,7 @@ import { MAX } from "../../../input-limits/limits.ts";
 import type { ExperimentPlan } from "../../../whatif/periods/experiment-plan.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { fileProblem } from "../../terminal/file-problem.ts";
+import { unreadableInput } from "../../terminal/input-file.ts";
 import { readText } from "../../terminal/read-text.ts";
 import { COMPUTE_ID, type ComputeDelay } from "./saved-answer.ts";
 
@@ -46,7 +46,7 @@ function parsedFile(path: string): unknown {
   try {
     text = readText(path, MAX.savedAnswer);
   } catch (error) {
-    throw new CliError(`--plan ${path}: ${fileProblem(error)}`);
+    throw unreadableInput(`--plan ${path}`, error);
   }
   try {
     return JSON.parse(text);

@@ -5,7 +5,7 @@ import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { fileProblem } from "../../terminal/file-problem.ts";
+import { unreadableInput } from "../../terminal/input-file.ts";
 import { readText } from "../../terminal/read-text.ts";
 import { STANDARD_INPUT } from "../../terminal/standard-input.ts";
 import type { ServerTarget } from "./apply-delays.ts";
@@ -117,7 +117,7 @@ function parsedFile(path: string): unknown {
   try {
     text = readText(path, MAX.savedAnswer);
   } catch (error) {
-    throw new CliError(`--revert ${path}: ${fileProblem(error)}`);
+    throw unreadableInput(`--revert ${path}`, error);
   }
   try {
     return JSON.parse(text);

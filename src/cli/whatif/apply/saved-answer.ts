@@ -9,7 +9,7 @@ import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { isWithin, lengthOf } from "../../../whatif/gap-curve/settable-delays.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { fileProblem } from "../../terminal/file-problem.ts";
+import { unreadableInput } from "../../terminal/input-file.ts";
 import { readText } from "../../terminal/read-text.ts";
 import { readStandardInput, STANDARD_INPUT } from "../../terminal/standard-input.ts";
 
@@ -182,7 +182,7 @@ function readAnswerFile(path: string): string {
   try {
     return readText(statSync(path).isDirectory() ? join(path, "summary.json") : path, MAX.savedAnswer);
   } catch (error) {
-    throw new CliError(`${path}: ${fileProblem(error)}`);
+    throw unreadableInput(path, error);
   }
 }
 

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { CliError } from "../../terminal/cli-error.ts";
+import { checkInputExists } from "../../terminal/input-file.ts";
 import type { GapQueryRun } from "./gap-sql-run.ts";
 
 const PROGRESS_EVERY_MS = 250;
@@ -24,7 +24,7 @@ export function partsFor(rows: number, memoryBytes: number): number {
 export async function runInDuckdb(url: string, run: GapQueryRun): Promise<void> {
   const { queryOf, table, signal, memory, onProgress, onColumns, onRow } = run;
   const path = url.slice("duckdb:".length);
-  if (path !== "" && !existsSync(path)) throw new CliError(`--from: ${path} does not exist`);
+  if (path !== "") checkInputExists(path, "--from");
   const { DuckDBInstance } = await loadDuckdb();
   const instance = await DuckDBInstance.create(path === "" ? ":memory:" : path, {
     ...(path === "" ? {} : { access_mode: "READ_ONLY" }),
