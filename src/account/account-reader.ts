@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
+import { UserError } from "../ports/user-error.ts";
 import type { EndpointRow, SettingsRow } from "./account-file.ts";
 
 /** The operations of a compute in columns, oldest first; those of one second in any order. */
@@ -67,33 +68,55 @@ export function* readEndpoints(
 }
 
 /**
- * Reads a column at a time, each value as one number: a query that returns millions of rows needs most of its time to make
- * an object of each.
+ * Reads all columns of an operation as one number: a query that returns millions of rows needs most of its time to step to
+ * each and to make values of it. The number is exact, because the durations that do not fit into it are read again.
  */
 function operationsReader(database: Database, actions: readonly string[], statuses: readonly string[]) {
-  const ofEndpoint = "FROM operations WHERE endpoint = ? ORDER BY created_at, id";
-  const instants = database.prepare(`SELECT created_at ${ofEndpoint}`).pluck();
+  const inOrder = "FROM operations WHERE endpoint = ? ORDER BY created_at, id";
+  const instant = (which: "min" | "max") =>
+    database.prepare(`SELECT ${which}(created_at) FROM operations WHERE endpoint = ?`).pluck();
+  const [first, last] = [instant("min"), instant("max")];
   const [actionCodes, statusCodes] = [actions.length + 1, statuses.length + 1];
-  const others = database
+  const packed = database
     .prepare(
-      `SELECT (duration_ms * ${actionCodes} + ${positionSql("action", actions)}) * ${statusCodes}
-       + ${positionSql("status", statuses)} ${ofEndpoint}`,
+      `SELECT (((created_at - ?) * ? + min(duration_ms, ?)) * ${actionCodes} + ${positionSql("action", actions)}) * ${statusCodes}
+       + ${positionSql("status", statuses)} ${inOrder}`,
     )
     .pluck();
+  const durations = database.prepare(`SELECT duration_ms ${inOrder}`).pluck();
   return (endpoint: number): OperationColumns => {
-    const createdAt = new Float64Array(instants.all(endpoint) as number[]);
-    const durationMs = new Float64Array(createdAt.length);
-    const action = new Uint8Array(createdAt.length);
-    const status = new Uint8Array(createdAt.length);
-    const packedValues = others.all(...actions, ...statuses, endpoint) as number[];
-    for (let index = 0; index < packedValues.length; index += 1) {
-      const packed = packedValues[index] as number;
-      const rest = Math.floor(packed / statusCodes);
-      status[index] = packed - rest * statusCodes;
-      durationMs[index] = Math.floor(rest / actionCodes);
-      action[index] = rest - (durationMs[index] as number) * actionCodes;
+    const firstAt = (first.get(endpoint) ?? 0) as SimTime;
+    const instants = ((last.get(endpoint) ?? 0) as SimTime) - firstAt + 1;
+    const durationCodes = Math.floor(Number.MAX_SAFE_INTEGER / instants / actionCodes / statusCodes);
+    if (durationCodes < 1)
+      throw new UserError(`the operations of compute ${endpoint} lie too many years apart to be read`);
+    const values = packed.all(
+      ...[firstAt, durationCodes, durationCodes - 1, ...actions, ...statuses, endpoint],
+    ) as number[];
+    const columns = emptyColumns(values.length);
+    const { createdAt, durationMs, action, status } = columns;
+    let hasLonger = false;
+    for (let index = 0; index < values.length; index += 1) {
+      const value = values[index] as number;
+      const withAction = Math.floor(value / statusCodes);
+      const withDuration = Math.floor(withAction / actionCodes);
+      const sinceFirst = Math.floor(withDuration / durationCodes);
+      const duration = withDuration - sinceFirst * durationCodes;
+      status[index] = value - withAction * statusCodes;
+      action[index] = withAction - withDuration * actionCodes;
+      durationMs[index] = duration;
+      createdAt[index] = firstAt + sinceFirst;
+      hasLonger ||= duration === durationCodes - 1;
     }
-    return { createdAt, durationMs, action, status };
+    if (hasLonger) durationMs.set(durations.all(endpoint) as number[]);
+    return columns;
+  };
+}
+
+function emptyColumns(length: number): OperationColumns {
+  return {
+    ...{ createdAt: new Float64Array(length), durationMs: new Float64Array(length) },
+    ...{ action: new Uint8Array(length), status: new Uint8Array(length) },
   };
 }
 

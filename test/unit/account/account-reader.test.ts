@@ -49,6 +49,28 @@ test.each([0, 1, 24 * 3_600_000, 2 ** 45])("a duration of %i ms is read as it wa
   expect([durationMs[0], action[0], status[0]]).toEqual([ms, 2, 2]);
 });
 
+test("durations are read as they were written, however far apart the operations are", () => {
+  const tenYearsS = 10 * 365 * 86_400;
+  const { createdAt, durationMs, action, status } = columnsOf([
+    [0, "start_compute", "finished", 2 ** 45],
+    [1, "suspend_compute", "failed", 0],
+    [tenYearsS, "apply_config", "running", 3_600_000],
+  ]);
+  expect([...createdAt].map((at) => (at - T0) / 1_000)).toEqual([0, 1, tenYearsS]);
+  expect([...durationMs]).toEqual([2 ** 45, 0, 3_600_000]);
+  expect([...action]).toEqual([0, 1, 2]);
+  expect([...status]).toEqual([0, 1, 2]);
+});
+
+test("operations that lie millions of years apart are rejected", () => {
+  expect(() =>
+    columnsOf([
+      [-1e12, "start_compute", "finished", 1],
+      [1e12, "suspend_compute", "finished", 1],
+    ]),
+  ).toThrow("the operations of compute 1 lie too many years apart to be read");
+});
+
 test("a compute without operations of these kinds has its others", () => {
   const { action, status } = columnsOf([[0, "create_branch", "skipped", 1]]);
   expect([action[0], status[0]]).toEqual([2, 2]);
