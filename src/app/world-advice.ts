@@ -1,6 +1,7 @@
 import type { AskAdvice } from "../control-api/http/whatif-fields.ts";
 import { newestPriceList, type PricedPlan, priceListOf } from "../platform/catalog/price-lists.ts";
 import { extraBranches } from "../platform/rules/usage/extra-branches.ts";
+import { snapshotBytes } from "../platform/rules/usage/meter-snapshots.ts";
 import { storedAt } from "../platform/rules/usage/stored-data.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { effectiveProfile, questionFrom } from "../whatif/input/question.ts";
@@ -49,11 +50,13 @@ export const answerAdvice: AskAdvice = async (world, input) => {
 
 const GB = 1e9;
 
-/** The branches of a world now, and what they store; that is unknown if no Postgres has reported it. */
+/** The branches and snapshots of a world now, and what they store; that is unknown if no Postgres has reported it. */
 async function usageOf(handle: WorldHandle): Promise<OtherUsage> {
   return handle.transact(({ world, now }) => {
     const { root, child, history, logical } = storedAt(world, world.branches.values(), now);
     const stored = logical === 0 ? {} : { storageGb: (root + child) / GB, historyGb: history / GB };
-    return { ...stored, extraBranches: extraBranches(world) };
+    const snapshots = snapshotBytes(world);
+    const ofSnapshots = snapshots === undefined ? {} : { snapshotGb: snapshots / GB };
+    return { ...stored, ...ofSnapshots, extraBranches: extraBranches(world) };
   });
 }

@@ -225,6 +225,7 @@ export const CONTROL_ANSWERS = {
       waiting_bytes: bytes,
       limit_bytes: bytes.nullable(),
       billed: z.strictObject({ storage_bytes: bytes, history_bytes: bytes }).nullable(),
+      snapshot_bytes: bytes.nullable(),
       extra_branches: z.strictObject({ free: z.int(), launch: z.int(), scale: z.int() }),
     }),
   ),

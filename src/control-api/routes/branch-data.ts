@@ -2,6 +2,7 @@ import { fail } from "../../http/request.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { addLevels, NO_STORAGE } from "../../platform/model/storage-use.ts";
 import { extraBranches } from "../../platform/rules/usage/extra-branches.ts";
+import { snapshotBytes } from "../../platform/rules/usage/meter-snapshots.ts";
 import { storedAt } from "../../platform/rules/usage/stored-data.ts";
 import type { World } from "../../platform/world/world.ts";
 import { runRead } from "../http/handler.ts";
@@ -63,6 +64,7 @@ function* billedSteps(world: World, now: SimTime) {
   const { root, child, history, logical } = sum;
   return {
     billed: logical === 0 ? null : { storage_bytes: root + child, history_bytes: history },
+    snapshot_bytes: snapshotBytes(world) ?? null,
     extra_branches: extraBranches(world),
   };
 }

@@ -3,7 +3,7 @@ import { timestamp } from "../../http/timestamps.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Branch } from "../../platform/model/branch.ts";
 import type { Database, Role } from "../../platform/model/branch-content.ts";
-import type { BranchSnapshot } from "../../platform/model/branch-snapshot.ts";
+import { type BranchSnapshot, chargedBytes } from "../../platform/model/branch-snapshot.ts";
 import { lsnAt } from "../../platform/rules/branch/point-in-time.ts";
 import { findServiceRecord } from "../../platform/rules/branch/services/decide-service-record.ts";
 import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
@@ -110,9 +110,16 @@ export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
     created_at: timestamp(snapshot.createdAt),
     expires_at: optionalTimestamp(snapshot.expiresAt),
     manual: snapshot.manual,
-    // S: "a value of 0 means the snapshot is not being charged".
-    full_size: 0,
+    ...snapshotSize(snapshot),
   } satisfies AllowUndefined<public_.Snapshot>;
+}
+
+/** S: a size of 0 means that the snapshot is not charged, and one that is charged for changes has no full size. */
+function snapshotSize({ size }: BranchSnapshot) {
+  const bytes = chargedBytes(size);
+  return size?.changedBytes === undefined || bytes === undefined
+    ? { full_size: bytes ?? 0 }
+    : { diff_size: bytes };
 }
 
 /** The log sequence number of a branch point or snapshot that was requested without one. */

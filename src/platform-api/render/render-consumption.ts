@@ -91,6 +91,7 @@ export function renderFrame({ start, end, use, computeSeconds }: Timeframe, metr
     root_branch_bytes_month: byteHours(storage.root),
     child_branch_bytes_month: byteHours(storage.child),
     instant_restore_bytes_month: byteHours(storage.history),
+    snapshot_storage_bytes_month: byteHours(use.data?.snapshots?.byteMs ?? 0),
     // D: branch-hours of all child branches; the bill subtracts those that the plan includes.
     extra_branches_month: Math.round((use.data?.children?.branchMs ?? 0) / HOUR),
   };

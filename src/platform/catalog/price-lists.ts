@@ -7,6 +7,8 @@ export type PriceListDate = "2025-08-14" | "2025-11-03" | "2026-03-20";
 export type PriceList = {
   readonly date: PriceListDate;
   readonly perCuHour: Readonly<Record<PricedPlan, number>>;
+  /** A GB of snapshots of branches in a month. */
+  readonly snapshotGb: number;
   /** The lowest bill of a month on a paid plan. */
   readonly minimum: number;
   /** What a project of the free plan may use in a month; then its computes stay suspended until the next one. */
@@ -22,18 +24,21 @@ const PRICE_LISTS: readonly [PriceList, ...PriceList[]] = [
   {
     date: "2025-08-14",
     perCuHour: { launch: 0.14, scale: 0.26 }, // D
+    snapshotGb: 0, // D
     minimum: 5, // D
     freeCuHours: 50, // D
   },
   {
     date: "2025-11-03",
     perCuHour: { launch: 0.106, scale: 0.222 }, // D
+    snapshotGb: 0, // D
     minimum: 5, // D
     freeCuHours: 100, // D
   },
   {
     date: "2026-03-20",
     perCuHour: { launch: 0.106, scale: 0.222 }, // D
+    snapshotGb: 0.09, // D: the vendor's changelog: since 2026-05-01. Its other prices have not changed since this date
     minimum: 0, // D
     freeCuHours: 100, // D
   },

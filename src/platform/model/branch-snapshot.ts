@@ -18,10 +18,27 @@ export type BranchSnapshot = {
   /** False if a backup schedule created it. */
   readonly manual: boolean;
   readonly expiresAt?: SimTime;
+  /** Absent in snapshots of releases up to 0.4, which are not charged. */
+  readonly size?: SnapshotSize;
   readonly content: BranchContent;
   readonly createdAt: SimTime;
   readonly updatedAt: SimTime;
 };
+
+export type SnapshotSize = {
+  /** The log that its branch had written when it was taken. */
+  readonly writtenBytes: number;
+  /** The part of it since the previous snapshot of the schedule. Absent: it is charged in full. */
+  readonly changedBytes?: number;
+  /** The databases of its branch. Absent: Postgres has not reported their size yet. */
+  readonly logicalBytes?: number;
+};
+
+/** What a snapshot is charged for; `undefined` if its size is not known. */
+export function chargedBytes(size: SnapshotSize | undefined): number | undefined {
+  if (size?.logicalBytes === undefined) return undefined;
+  return Math.min(size.logicalBytes, size.changedBytes ?? size.logicalBytes);
+}
 
 export type CreateSnapshot = BranchRef & {
   readonly type: "CreateSnapshot";

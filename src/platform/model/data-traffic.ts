@@ -1,4 +1,5 @@
 import { addChildBranches, type ChildBranchUse, childBranchesSince } from "./child-branch-use.ts";
+import { addSnapshotUse, type SnapshotUse, snapshotUseSince } from "./snapshot-use.ts";
 import { addStorage, type StorageUse, storageSince } from "./storage-use.ts";
 
 /** What the Postgres of computes has done with data, in bytes. */
@@ -17,6 +18,8 @@ export type DataUse = DataTraffic & {
   readonly storage?: StorageUse;
   /** Of a project. Absent: it had no child branches, or they were not recorded. */
   readonly children?: ChildBranchUse;
+  /** Of a project. Absent: it had no snapshots that are charged, or they were not recorded. */
+  readonly snapshots?: SnapshotUse;
 };
 
 /** Totals of which some have no data. */
@@ -32,6 +35,7 @@ export function sumOfData(one: WithData, other: WithData): WithData {
       transferredBytes: one.data.transferredBytes + other.data.transferredBytes,
       ...storageProperty(addStorage(one.data.storage, other.data.storage)),
       ...childrenProperty(addChildBranches(one.data.children, other.data.children)),
+      ...snapshotsProperty(addSnapshotUse(one.data.snapshots, other.data.snapshots)),
     },
   };
 }
@@ -44,9 +48,11 @@ export function dataSince(total: WithData, before: WithData): WithData {
     transferredBytes: total.data.transferredBytes - before.data.transferredBytes,
     ...storageProperty(storageSince(total.data.storage, before.data.storage)),
     ...childrenProperty(childBranchesSince(total.data.children, before.data.children)),
+    ...snapshotsProperty(snapshotUseSince(total.data.snapshots, before.data.snapshots)),
   };
   const isIdle = data.writtenBytes === 0 && data.transferredBytes === 0;
-  const isNone = isIdle && data.storage === undefined && data.children === undefined;
+  const { storage, children, snapshots } = data;
+  const isNone = isIdle && [storage, children, snapshots].every((part) => part === undefined);
   return isNone ? {} : { data };
 }
 
@@ -60,4 +66,8 @@ function storageProperty(storage: StorageUse | undefined): { readonly storage?: 
 
 function childrenProperty(children: ChildBranchUse | undefined): { readonly children?: ChildBranchUse } {
   return children === undefined ? {} : { children };
+}
+
+function snapshotsProperty(snapshots: SnapshotUse | undefined): { readonly snapshots?: SnapshotUse } {
+  return snapshots === undefined ? {} : { snapshots };
 }

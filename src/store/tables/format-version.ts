@@ -3,7 +3,7 @@ import { CorruptFile } from "./journal-checksum.ts";
 import { readHistoryRow } from "./journal-row.ts";
 
 /** Version of the tables: the number of migrations in `migrations/`. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 /**
  * Version of the meaning of events. Version 2 records the decision of each event; in version 3 the size of a
  * compute follows its load average; in version 4 frequent events are lists of values; in version 5 the start of a compute

@@ -5,7 +5,7 @@ import type { Activity } from "../../platform/model/activity.ts";
 import type { ApiKey } from "../../platform/model/api-key.ts";
 import type { Branch } from "../../platform/model/branch.ts";
 import type { BranchData } from "../../platform/model/branch-data.ts";
-import type { BranchSnapshot } from "../../platform/model/branch-snapshot.ts";
+import type { BranchSnapshot, SnapshotSize } from "../../platform/model/branch-snapshot.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import type { DataUse } from "../../platform/model/data-traffic.ts";
 import type { Fault } from "../../platform/model/fault.ts";
@@ -324,6 +324,7 @@ export const branchSnapshots = sqliteTable("branch_snapshots", {
   lsn: text(),
   manual: flag().notNull(),
   expiresAt: instant(),
+  size: text({ mode: "json" }).$type<SnapshotSize>(),
   content: text({ mode: "json" }).$type<BranchSnapshot["content"]>().notNull(),
   createdAt: instant().notNull(),
   updatedAt: instant().notNull(),

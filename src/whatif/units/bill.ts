@@ -4,6 +4,8 @@ import { OTHER_PRICES, type PriceList, type VendorPlan } from "../../platform/ca
 export type OtherUsage = {
   readonly storageGb?: number | undefined;
   readonly historyGb?: number | undefined;
+  /** Snapshots of branches. */
+  readonly snapshotGb?: number | undefined;
   /** Beyond those that the plan includes. One number is that of every plan. */
   readonly extraBranches?: number | Readonly<Record<VendorPlan, number>> | undefined;
   readonly transferGb?: number | undefined;
@@ -26,7 +28,7 @@ export function monthlyBill(
   computeDollars: number,
   usage: OtherUsage,
   plan: VendorPlan,
-  { minimum }: Pick<PriceList, "minimum">,
+  { minimum, snapshotGb: snapshotPrice }: Pick<PriceList, "minimum" | "snapshotGb">,
 ): MonthlyBill {
   const { storageGb, historyGb, transferGb } = usage;
   const billedTransfer =
@@ -34,6 +36,7 @@ export function monthlyBill(
   const priced = [
     ["storage", storageGb, OTHER_PRICES.storageGb],
     ["history", historyGb, OTHER_PRICES.historyGb],
+    ...(snapshotPrice === 0 ? [] : [["snapshots", usage.snapshotGb, snapshotPrice] as const]),
     ["extra branches", extraBranchesOn(plan, usage), OTHER_PRICES.extraBranch],
     ["transfer", billedTransfer, OTHER_PRICES.transferGb],
   ] as const;

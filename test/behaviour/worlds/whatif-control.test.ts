@@ -180,6 +180,27 @@ test("an advice bills the storage of its world, once Postgres has reported it", 
   expect(await billed()).toEqual({ storage_bytes: 40e9, history_bytes: 5e9 });
 });
 
+test("an advice bills the snapshots of its world, and not before their size is known", async () => {
+  const { double, mine } = await used();
+  const bill = async (prices?: string) => {
+    const { body } = await double.sim("POST", "/whatif/advice", { prices });
+    return body["bill"] as { lines: readonly unknown[]; unknown: readonly string[] };
+  };
+  expect((await bill()).lines).toContainEqual({ line: "snapshots", dollars_per_month: 0 });
+  const path = `/projects/${mine.projectId}/branches/${mine.branchId}/snapshot`;
+  expect((await double.api("POST", path)).status).toBe(200);
+  expect((await bill()).unknown).toContain("snapshots");
+  const span = { endpoint_id: mine.endpointId };
+  await double.sim("POST", "/activity", { ...span, duration_ms: 0 });
+  await double.advance("1m");
+  await double.sim("POST", "/spans", { ...span, kind: "begin" });
+  const data = { written_bytes: 0, transferred_bytes: 0, logical_size_bytes: 40e9 };
+  expect((await double.sim("POST", "/spans", { ...span, kind: "end", data })).status).toBe(200);
+  expect((await bill()).lines).toContainEqual({ line: "snapshots", dollars_per_month: expect.closeTo(3.6) });
+  expect((await double.sim("GET", "/data")).body).toMatchObject({ snapshot_bytes: 40e9 });
+  expect((await bill("2025-11-03")).lines).not.toContainEqual(expect.objectContaining({ line: "snapshots" }));
+});
+
 test("an advice bills the branches of its world beyond those of the plan, on each plan", async () => {
   const { double, mine } = await used();
   const branches = `/projects/${mine.projectId}/branches`;

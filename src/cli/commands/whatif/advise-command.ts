@@ -54,6 +54,7 @@ type AdviseOptions = QuestionOptions &
     readonly budget?: number;
     readonly storage?: number;
     readonly history?: number;
+    readonly snapshots?: number;
     readonly extraBranches?: number;
     readonly transfer?: number;
     readonly loadPerRequest?: number;
@@ -117,6 +118,11 @@ function addAdviseOptions(command: Command): void {
       ),
     )
     .addOption(
+      new Option("--snapshots <GB>", "snapshots of branches to bill (default: those of the world)").argParser(
+        numberAtLeast(0),
+      ),
+    )
+    .addOption(
       new Option(
         "--extra-branches <n>",
         "branches beyond those of the plan to bill (default: those of the world)",
@@ -153,14 +159,15 @@ async function answerAdvice(run: AdviseRun): Promise<Answered> {
 const GB = 1e9;
 
 /**
- * The branches of a world now, and what they store; unknown if no Postgres has reported it, to a server of an older
+ * The branches and snapshots of a world now, and what they store; unknown if no Postgres has reported it, to a server of an older
  * release, and with the token of a team.
  */
 async function readUsage(call: ControlCall): Promise<OtherUsage> {
   const answer: Partial<ControlAnswer<"GET /data">> = (await callRouteIfAllowed(call, "GET /data")) ?? {};
-  const { billed, extra_branches: extraBranches } = answer;
+  const { billed, snapshot_bytes: snapshots, extra_branches: extraBranches } = answer;
   const stored = billed ? { storageGb: billed.storage_bytes / GB, historyGb: billed.history_bytes / GB } : {};
-  return { ...stored, extraBranches };
+  const snapshotGb = snapshots == null ? undefined : snapshots / GB;
+  return { ...stored, snapshotGb, extraBranches };
 }
 
 async function adviceOn(
@@ -181,6 +188,7 @@ async function adviceOn(
     usage: {
       storageGb: options.storage ?? ofWorld.storageGb,
       historyGb: options.history ?? ofWorld.historyGb,
+      snapshotGb: options.snapshots ?? ofWorld.snapshotGb,
       extraBranches: options.extraBranches ?? ofWorld.extraBranches,
       transferGb: options.transfer,
     },

@@ -22,6 +22,7 @@ import { findAccount, findBranch, findBranchFor, findProject } from "../../world
 import { nextNumber, type World } from "../../world/world.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
 import { unfinishedOperations } from "../operation/schedule-operations.ts";
+import { snapshotSizeOf } from "../usage/meter-snapshots.ts";
 import { contentAt } from "./content-history.ts";
 import { resolvePointWithData, writtenPosition } from "./point-in-time.ts";
 
@@ -119,6 +120,7 @@ function buildSnapshot(
     lsn,
     manual,
     expiresAt,
+    size: snapshotSizeOf(world, branch, manual),
     content: contentAt(branch, timestamp),
     createdAt: now,
     updatedAt: now,

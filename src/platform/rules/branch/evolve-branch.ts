@@ -8,6 +8,7 @@ import { addBranchData, replaceBranchData } from "../branch-data/evolve-branch-d
 import { deleteBranchRecords } from "../settings/evolve-settings-record.ts";
 import { deleteUsage } from "../usage/meter.ts";
 import { beginChildBranches, meterChildBranches } from "../usage/meter-child-branches.ts";
+import { beginSnapshots, meterSnapshots } from "../usage/meter-snapshots.ts";
 import { beginStorage, meterStorage } from "../usage/meter-storage.ts";
 import { expirationFrom } from "./branch-expiration.ts";
 import { withContent } from "./content-history.ts";
@@ -107,8 +108,10 @@ export const snapshotEvolvers = {
   SnapshotCreated(world, event) {
     const { at, snapshot } = event;
     const { dataFrom = { id: snapshot.sourceBranchId, at: snapshot.timestamp } } = event;
+    meterSnapshots(world, snapshot.projectId, at);
     world.numbers.snapshot = snapshot.number;
     world.branchSnapshots.set(snapshot);
+    beginSnapshots(world, snapshot.projectId, at);
     addBranchData(world, snapshot.id, dataFrom);
     const branch = snapshot.manual ? undefined : world.branches.get(snapshot.sourceBranchId);
     if (branch?.backupSchedule !== undefined) {
@@ -120,7 +123,9 @@ export const snapshotEvolvers = {
     if (snapshot === undefined) throw new Error(`SnapshotRenamed: there is no snapshot ${snapshotId}`);
     world.branchSnapshots.set({ ...snapshot, name, updatedAt: at });
   },
-  SnapshotDeleted(world, { snapshotId }) {
+  SnapshotDeleted(world, { at, snapshotId }) {
+    const snapshot = world.branchSnapshots.get(snapshotId);
+    if (snapshot !== undefined) meterSnapshots(world, snapshot.projectId, at);
     world.branchData.delete(snapshotId);
     world.branchSnapshots.delete(snapshotId);
   },

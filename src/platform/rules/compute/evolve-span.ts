@@ -4,6 +4,7 @@ import type { SpanEvent } from "../../model/span.ts";
 import type { Evolvers } from "../../world/handlers.ts";
 import { profileOfWorld, type World } from "../../world/world.ts";
 import { meterTraffic } from "../usage/meter.ts";
+import { sizeSnapshots } from "../usage/meter-snapshots.ts";
 import { beginStorage } from "../usage/meter-storage.ts";
 import { endSpanLoad } from "./autoscaling/autoscaling.ts";
 
@@ -33,8 +34,9 @@ export const spanEvolvers = {
     if (branch === undefined) return;
     beginStorage(world, branch, at);
     const { logicalSizeBytes } = data;
-    if (logicalSizeBytes !== undefined && branch.logicalSizeBytes !== logicalSizeBytes)
-      world.branches.set({ ...branch, logicalSizeBytes });
+    if (logicalSizeBytes === undefined || branch.logicalSizeBytes === logicalSizeBytes) return;
+    if (branch.logicalSizeBytes === undefined) sizeSnapshots(world, branch, logicalSizeBytes, at);
+    world.branches.set({ ...branch, logicalSizeBytes });
   },
 } satisfies Evolvers<SpanEvent>;
 

@@ -5,6 +5,7 @@ import { snapshotsOf } from "../branch/decide-snapshot.ts";
 import { deleteProjectRecords } from "../settings/evolve-settings-record.ts";
 import { deleteUsage } from "../usage/meter.ts";
 import { beginChildBranches, meterChildBranches } from "../usage/meter-child-branches.ts";
+import { beginSnapshots, meterSnapshots } from "../usage/meter-snapshots.ts";
 import { beginProjectStorage, meterProjectStorage } from "../usage/meter-storage.ts";
 
 export const projectEvolvers = {
@@ -24,6 +25,7 @@ export const projectEvolvers = {
     const { recoverableUntil } = event;
     meterProjectStorage(world, event.projectId, event.at);
     meterChildBranches(world, event.projectId, event.at);
+    meterSnapshots(world, event.projectId, event.at);
     world.projects.set({
       ...projectOf(world, event),
       deletedAt: event.at,
@@ -35,6 +37,7 @@ export const projectEvolvers = {
     world.projects.set({ ...rest, updatedAt: event.at });
     beginProjectStorage(world, event.projectId, event.at);
     beginChildBranches(world, event.projectId, event.at);
+    beginSnapshots(world, event.projectId, event.at);
   },
   ProjectRemoved(world, event) {
     const { id } = projectOf(world, event);

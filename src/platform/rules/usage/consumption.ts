@@ -6,6 +6,7 @@ import type { Compute } from "../../model/compute.ts";
 import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
 import { unbookedChildBranches } from "./meter-child-branches.ts";
+import { unbookedSnapshots } from "./meter-snapshots.ts";
 import { unbookedStorage } from "./stored-data.ts";
 import { type MeteredInterval, USAGE_PERIODS, usageInPeriod } from "./usage-periods.ts";
 
@@ -44,6 +45,7 @@ export function consumptionOf(
     ...unmeteredIntervals(computes, now),
     ...unbookedStorage(world, branches, now),
     ...unbookedChildBranches(world, id, now),
+    ...unbookedSnapshots(world, id, now),
   ];
   const first = period.startOf(from);
   let sum = ZERO_USAGE;

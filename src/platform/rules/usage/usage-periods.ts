@@ -7,7 +7,8 @@ import {
   utcInstant,
 } from "../../../kernel/calendar.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../../../kernel/time.ts";
-import { dataSince, NO_TRAFFIC, sumOfData } from "../../model/data-traffic.ts";
+import { type DataUse, dataSince, NO_TRAFFIC, sumOfData } from "../../model/data-traffic.ts";
+import { snapshotUseOf } from "../../model/snapshot-use.ts";
 import { type StorageLevels, storageUseOf } from "../../model/storage-use.ts";
 import type { OpenHour, Usage } from "../../model/usage.ts";
 import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
@@ -30,8 +31,15 @@ export type ChildBranchInterval = {
   readonly childBranches: number;
 };
 
+/** A period in which the snapshots of a project were charged for this much. */
+export type SnapshotInterval = {
+  readonly from: SimTime;
+  readonly to: SimTime;
+  readonly snapshotBytes: number;
+};
+
 /** What is part of the data of usage. */
-export type DataInterval = StoredInterval | ChildBranchInterval;
+export type DataInterval = StoredInterval | ChildBranchInterval | SnapshotInterval;
 export type MeteredInterval = ActiveInterval | DataInterval;
 
 /**
@@ -168,12 +176,13 @@ export function usageInPeriod(
 export function usageWithin(interval: MeteredInterval, start: SimTime, end: SimTime): UsageTotals {
   const ms = overlapMs(interval, start, end);
   if ("sizeCu" in interval) return { activeMs: ms, cuMs: ms * interval.sizeCu };
-  const until = Math.min(interval.to, end);
-  const use =
-    "stored" in interval
-      ? { storage: storageUseOf(interval.stored, ms, until) }
-      : { children: { branchMs: interval.childBranches * ms, until } };
-  return { ...ZERO_USAGE, data: { ...NO_TRAFFIC, ...use } };
+  return { ...ZERO_USAGE, data: { ...NO_TRAFFIC, ...useOf(interval, ms, Math.min(interval.to, end)) } };
+}
+
+function useOf(interval: DataInterval, ms: DurationMs, until: SimTime): Partial<DataUse> {
+  if ("stored" in interval) return { storage: storageUseOf(interval.stored, ms, until) };
+  if ("snapshotBytes" in interval) return { snapshots: snapshotUseOf(interval.snapshotBytes, ms, until) };
+  return { children: { branchMs: interval.childBranches * ms, until } };
 }
 
 function overlapMs({ from, to }: MeteredInterval, start: SimTime, end: SimTime): DurationMs {

@@ -1,0 +1,1 @@
+ALTER TABLE `branch_snapshots` ADD `size` text;
