@@ -27,6 +27,9 @@ const IDLE_FOR_MS = 1_000;
 /** `max_connections` depends on the size, and with it the memory of Postgres. */
 const LARGE_CU = 4;
 const SMALLEST_CU = 0.25;
+const START_DELAY_MS = 1_000;
+/** A suspend has ended by then, and its Postgres process, too. */
+const SUSPEND_MS = 3_000;
 const READS_PER_SECOND = 200;
 const MIB = 1024 ** 2;
 
@@ -47,6 +50,7 @@ export const postgres: Benchmark = {
       ...(await memoryFigures(server, compute, engine, progress)),
       ...(await suspendFigures(environment, server, compute, progress)),
       ...(await wakeFigures(environment, server, progress)),
+      ...(await addedWakeFigures(environment, progress)),
       ...(await unusedPortFigures(environment, progress)),
     ];
   },
@@ -195,6 +199,39 @@ async function wakeFigures(
       pairs(rounds, "own", "bare", (value) => value),
       { of: "ratio", atMost: 2 },
     ),
+  ];
+}
+
+/** What the client of a suspended compute waits for in addition to the start delay. */
+async function addedWakeFigures(
+  environment: BenchEnvironment,
+  progress: (step: string) => void,
+): Promise<Figure[]> {
+  progress("wakes after a suspend");
+  const server = await startPostgresServer(environment, `${START_DELAY_MS}ms`);
+  const { path, uri } = await createCompute(server, SMALLEST_CU);
+  const connectionMs = async () => {
+    const began = performance.now();
+    const client = new pg.Client(uri);
+    client.on("error", () => undefined);
+    await client.connect();
+    const elapsed = performance.now() - began;
+    await client.query("SELECT 1");
+    await client.end();
+    return elapsed;
+  };
+  await connectionMs();
+  const added: number[] = [];
+  for (let round = 0; round < (environment.quick ? 3 : 9); round += 1) {
+    await server.call("POST", `${path}/suspend`);
+    await sleep(SUSPEND_MS);
+    added.push((await connectionMs()) - START_DELAY_MS);
+  }
+  return [
+    plainFigure("wake after a suspend, added to a start delay of 1 s", "ms", median(added), {
+      of: "value",
+      atMost: 150,
+    }),
   ];
 }
 

@@ -27,7 +27,8 @@ async function openEngine(directory: string) {
     extension: writeExtension(directory, "platform"),
     user,
     maxLogBytes: MAX_LOG_BYTES,
-    replacesVersions: false,
+    // As the server by default: it has the same version.
+    replacesVersions: true,
     maxSlotLogBytes: MAX_LOG_BYTES,
   });
   return { engine, user, installation: chooseInstallation(installations, VERSION) };

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BenchEnvironment, COMMAND } from "./environment.ts";
 import { createPopulatedDirectory } from "./project-fixture.ts";
@@ -13,8 +13,11 @@ export type Compute = { readonly path: string; readonly uri: string };
 /** A Postgres process of the server, which trusts its own user. */
 export type RunningEngine = { readonly pid: number; readonly sockets: string };
 
-/** `standin serve` with a port for Postgres clients, as a user starts it. */
-export async function startPostgresServer(environment: BenchEnvironment): Promise<PostgresServer> {
+/** `standin serve` with a port for Postgres clients, as a user starts it. `startDelay`: of its computes. */
+export async function startPostgresServer(
+  environment: BenchEnvironment,
+  startDelay = "0s",
+): Promise<PostgresServer> {
   const data = await createPopulatedDirectory(environment);
   // As root, Postgres runs as another user, which must be able to reach its files.
   chmodSync(dirname(data), 0o711);
@@ -26,7 +29,7 @@ export async function startPostgresServer(environment: BenchEnvironment): Promis
     "--connection-uris",
     "address",
     "--start-delay",
-    "0s",
+    startDelay,
     "--json",
   ];
   const child = await environment.start<{ api_url: string }>([COMMAND, "serve", "--data", data, ...args], {
@@ -75,7 +78,11 @@ export function runningEngine(serverPid: number): RunningEngine {
 /** All Postgres processes of the server. */
 export function enginePids(serverPid: number): number[] {
   const children = readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, "utf8").trim();
-  return children === "" ? [] : children.split(" ").map(Number);
+  // Another child watches that none of them outlives the server.
+  return children
+    .split(" ")
+    .filter((pid) => pid !== "" && existsSync(`/proc/${pid}/cwd/postmaster.pid`))
+    .map(Number);
 }
 
 /** The share of the process in the memory that it uses, with its child processes. */

@@ -284,21 +284,30 @@ export class ServedWorld {
     return first?.spans.takeReport(until);
   }
 
+  /** While a compute starts on a running clock, its engine does, too: clients wait for the longer of both. */
   async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {
+    let ahead: Promise<void> | undefined;
     for (;;) {
       const changed = this.#changes.next(endpointId);
       const state = await this.world.transact(({ world, now }) => {
         const compute = world.computes.get(endpointId);
         if (compute === undefined) return "gone";
         if (findConnection(world, endpointId, connectionId, now) === undefined) return "failed";
-        return compute.phase.state === "active" && !compute.phase.suspending ? "active" : "starting";
+        if (compute.phase.state === "active") return compute.phase.suspending ? "suspending" : "active";
+        // A replica copies its branch as late as possible.
+        return compute.type === "read_only" ? "starting as a replica" : "starting";
       });
+      if (state === "active" && ahead !== undefined) await this.#serve(endpointId).host.stopIfOutdated();
       if (state === "active") return;
       if (state === "gone") throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
       if (state === "failed") throw new ConnectionRejected(CLIENT_ERRORS.computeFailed);
       const { mode } = await this.world.clock();
-      if (mode === "manual" && this.world.now() < readyAt) await waitUntil(this.world, readyAt);
-      else await changed;
+      if (mode === "manual" && this.world.now() < readyAt) {
+        await waitUntil(this.world, readyAt);
+        continue;
+      }
+      if (mode !== "manual" && state === "starting") ahead ??= this.#serve(endpointId).host.startAhead();
+      await changed;
     }
   }
 }

@@ -35,6 +35,10 @@ export class WorldEvents {
         case "ComputeDeleted":
           computes.get(event.endpointId)?.stop();
           break;
+        case "ComputeStartFailed":
+          // It may have been started ahead.
+          computes.get(event.endpointId)?.stop();
+          break;
         case "WorldReset":
           this.#stopAll();
           break;
@@ -101,6 +105,5 @@ type ConcernsNoSession =
   | "ComputeUpdated"
   | "ComputeActivated"
   | "ComputeResized"
-  | "ComputeStartFailed"
   | "ComputeSuspendFailed"
   | "SpanBegan";

@@ -12,6 +12,8 @@ export interface ComputeCluster {
   start(): Promise<RunningEngine>;
   /** After each start, before the first client. `onWritten` is called with the length of the log that clients write. */
   prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void>;
+  /** Whether the engine would be started otherwise now. Absent: it is never started ahead. */
+  isOutdated?(): Promise<boolean>;
   /** After `prepare`, or if that was not reached. */
   release(): void;
   /** Makes the roles and databases of the engine and of the world the same. */

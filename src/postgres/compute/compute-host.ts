@@ -106,6 +106,23 @@ export class ComputeHost {
     }
   }
 
+  /** Starts the engine for a session that will come. A failure is reported to the session, which tries again. */
+  async startAhead(): Promise<void> {
+    try {
+      await this.acquire();
+    } catch {
+      return;
+    }
+    this.release();
+  }
+
+  /** Stops an engine that was started ahead, if it would be started otherwise now. */
+  async stopIfOutdated(): Promise<void> {
+    await this.#running?.catch(() => undefined);
+    if (this.#running === undefined || this.#sessions > 0) return;
+    if ((await this.#cluster?.isOutdated?.()) === true) await this.stopIfUnused();
+  }
+
   release(): void {
     this.#sessions -= 1;
     if (this.#sessions > 0) return;

@@ -81,6 +81,10 @@ export class PrimaryCluster implements ComputeCluster {
     await this.#options.data.began(this.branchId, this.#opened, engine, onWritten);
   }
 
+  async isOutdated(): Promise<boolean> {
+    return startOf(await this.#options.plan()) !== startOf(this.#plan);
+  }
+
   release(): void {
     this.#opened.release();
   }
@@ -114,6 +118,11 @@ export class PrimaryCluster implements ComputeCluster {
     await applyContent(engine, before, wanted);
     if (JSON.stringify(applied) !== JSON.stringify(target)) await writeAppliedContent(engine, target);
   }
+}
+
+/** What an engine keeps from its start, to compare. */
+function startOf({ branchId, pgVersion, maxConnections, settings, logicalReplication }: EnginePlan): string {
+  return JSON.stringify([branchId, maxConnections, settings(pgVersion), logicalReplication]);
 }
 
 /** In clusters of earlier releases, databases have other ids than in the cluster that they were copied from. */

@@ -19,12 +19,13 @@ async function servedWorld(options: DoubleOptions = {}) {
   onTestFinished(remove);
   const double = await createDouble({ operations: "immediate", ...options });
   onTestFinished(() => double.close());
-  const { endpointId } = await createProject(double);
+  const { projectId, endpointId } = await createProject(double);
   let failStart: (error: Error) => void = () => undefined;
   const starting = new Promise<RunningEngine>((_, reject) => {
     failStart = reject;
   });
   starting.catch(() => undefined);
+  let starts = 0;
   const engine: Engine = {
     versions: [17],
     emptyCluster: async () => {
@@ -38,7 +39,10 @@ async function servedWorld(options: DoubleOptions = {}) {
     logStart: () => 0,
     dropLog: async () => undefined,
     trimLog: async () => undefined,
-    start: () => starting,
+    start: () => {
+      starts += 1;
+      return starting;
+    },
     ensureExtension: () => Promise.resolve(),
     startStandby: () => Promise.reject(new Error("not used")),
     stopLeftover: async () => false,
@@ -58,7 +62,15 @@ async function servedWorld(options: DoubleOptions = {}) {
     },
   });
   const { world } = double;
-  return { double, served, endpointId, world: world as HostedWorld, failStart };
+  return {
+    double,
+    served,
+    projectId,
+    endpointId,
+    world: world as HostedWorld,
+    failStart,
+    starts: () => starts,
+  };
 }
 
 test("a world is in use while a client is connected, and may close afterwards", async () => {
@@ -168,4 +180,40 @@ test("a client whose data cannot be copied to a full disk gets the cause", async
   failStart(Object.assign(new Error("ENOSPC: no space left on device, copyfile"), { code: "ENOSPC" }));
   await expect(host.acquire()).rejects.toMatchObject({ clientError: { code: "53100" } });
   await served.leave(admitted);
+});
+
+test("on a running clock, the engine starts while the compute does", async () => {
+  const host = new TestHost(START);
+  const { double, served, projectId, endpointId, world, starts } = await servedWorld({
+    clock: { mode: "real", factor: 1 },
+    hostClock: host.clock,
+    operations: "timed",
+    startDelay: { kind: "fixed", ms: 3_000 },
+  });
+  const passes = async (ms: number) => {
+    host.passes(ms);
+    await world.transact(() => undefined);
+  };
+  const stateOf = () => double.world.transact(({ world }) => world.computes.get(endpointId)?.phase.state);
+  await passes(20_000);
+  await double.api("POST", `/projects/${projectId}/endpoints/${endpointId}/suspend`);
+  await passes(20_000);
+  expect(await stateOf()).toBe("idle");
+  const admitting = served.admit(endpointId, "neondb", false, "test");
+  admitting.catch(() => undefined);
+  await expect.poll(starts).toBe(1);
+  expect(await stateOf()).toBe("idle");
+  await passes(3_000);
+  expect(await stateOf()).toBe("active");
+  // It is still starting, and the client waits for the same one.
+  expect(starts()).toBe(1);
+});
+
+test("on a manual clock, which moves by itself meanwhile, the engine starts after the compute", async () => {
+  const { served, endpointId, starts } = await servedWorld({
+    operations: "timed",
+    startDelay: { kind: "fixed", ms: 3_000 },
+  });
+  await served.admit(endpointId, "neondb", false, "test");
+  expect(starts()).toBe(0);
 });

@@ -7,6 +7,7 @@ import { testDirectory } from "../../../support/server/running-server.ts";
 /** A host whose clusters the test opens one after another. */
 function hostOf(dataDirectory: string) {
   const stopped: string[] = [];
+  const outdated = new Set<string>();
   const opens: ((volumeId: string) => void)[] = [];
   const clusterOn = (volumeId: string): ComputeCluster => ({
     branchId: "br-1",
@@ -20,6 +21,7 @@ function hostOf(dataDirectory: string) {
         stop: async () => void stopped.push(volumeId),
       }) as unknown as RunningEngine,
     prepare: async () => undefined,
+    isOutdated: async () => outdated.has(volumeId),
     release: () => undefined,
     syncContent: async () => undefined,
     mark: async () => undefined,
@@ -38,7 +40,7 @@ function hostOf(dataDirectory: string) {
     await expect.poll(() => opens.length).toBe(1);
     opens.pop()?.(volumeId);
   };
-  return { host, stopped, opens, opened };
+  return { host, stopped, opens, opened, outdated };
 }
 
 test("while an engine starts on new data, it does not count as that of the former volume", async () => {
@@ -86,4 +88,23 @@ test("an engine without sessions ends after 60 s, and the next session starts it
   await vi.waitFor(() => expect(stopped).toEqual(["data"]));
   await session();
   expect(host.isRunning).toBe(true);
+});
+
+test("an engine that was started ahead is that of the session, unless it would be started otherwise by then", async () => {
+  const { host, stopped, opens, opened, outdated } = hostOf(testDirectory());
+  const ahead = host.startAhead();
+  await opened("data");
+  await ahead;
+  await host.stopIfOutdated();
+  expect([host.isRunning, stopped]).toEqual([true, []]);
+  outdated.add("data");
+  await host.stopIfOutdated();
+  expect([host.isRunning, stopped]).toEqual([false, ["data"]]);
+  const session = host.acquire();
+  await opened("newer");
+  await session;
+  // Once it has a session, only a restart of the compute ends it.
+  outdated.add("newer");
+  await host.stopIfOutdated();
+  expect([host.isRunning, stopped, opens]).toEqual([true, ["data"], []]);
 });
