@@ -24,6 +24,10 @@ const NOT_RUN = {
     "It requires TypeScript 5 as a peer. Its three functions call `@neondatabase/api-client` and `@neondatabase/serverless`, which run here",
   "`@neondatabase/mcp-server-neon`":
     "It requires Node 22, and standin is tested with Node 20. It calls `@neondatabase/api-client` 2.0.0 and `@neondatabase/serverless`, which run here",
+  "psycopg, JDBC, Go `lib/pq`, Ruby `pg`, Django, Alembic, ActiveRecord":
+    "Their packages of Debian are not installed where the tests run. They use the protocol as libpq does, whose [programs](#programs-of-postgres) run here",
+  "Knex, TypeORM, Sequelize, node-pg-migrate":
+    "They are not among the development dependencies. They send their statements with `pg`, which [runs here](#clients-of-postgres)",
   Prisma:
     "Its command line downloads a program for migrations when it is installed, and the run fetches nothing. [Drizzle](#clients-of-postgres) runs",
   "Examples of Vercel":
@@ -46,6 +50,11 @@ const POSTGRES_CLIENTS = {
   pg: ["test/postgres/drivers.test.ts", "Queries and pools"],
   postgres: ["test/postgres/drivers.test.ts", "Queries and pools"],
 };
+
+/** The number of cases that run through the server and directly, by program. */
+const programs = JSON.parse(readFileSync("test/postgres/program-counts.json", "utf8"));
+const DATABASE_PROGRAMS =
+  "`createdb`, `dropdb`, `createuser`, `dropuser`, `vacuumdb`, `reindexdb`, `clusterdb`";
 
 const rows = JSON.parse(readFileSync("test/others/clients.json", "utf8"));
 const unknown = rows.filter(({ client }) => !(client in KINDS));
@@ -85,6 +94,21 @@ They call no operation of the API, so they have no row above. Each runs against 
 |---|---|---|---|
 ${Object.entries(POSTGRES_CLIENTS)
   .map(([client, [file, ran]]) => `| \`${client}\` | ${versionOf(client)} | ${ran} | \`${file}\` |`)
+  .join("\n")}
+
+## Programs of Postgres
+
+\`test/postgres/same-answers.test.ts\` runs each case twice: through the server, and directly at the socket of the same
+Postgres process. Exit status, output and errors must be equal. Latencies, rates, process ids, the address in the output of
+\`pg_isready\` and the random key of a dump are not compared. The test needs Linux and a Postgres of the version of the programs.
+
+| Program | Cases | Different |
+|---|---|---|
+${Object.entries(programs)
+  .map(
+    ([program, count]) =>
+      `| ${program === "database programs" ? DATABASE_PROGRAMS : `\`${program}\``} | ${count} | 0 |`,
+  )
   .join("\n")}
 
 ## Not run
