@@ -25,7 +25,7 @@ const NOT_RUN = {
   "`@neondatabase/mcp-server-neon`":
     "It requires Node 22, and standin is tested with Node 20. It calls `@neondatabase/api-client` 2.0.0 and `@neondatabase/serverless`, which run here",
   "psycopg, JDBC, Go `lib/pq`, Ruby `pg`, Django, Alembic, ActiveRecord":
-    "Their packages of Debian are not installed where the tests run. They use the protocol as libpq does, whose [programs](#programs-of-postgres) run here",
+    "Their packages of Debian are not installed where the tests run. psycopg and Ruby `pg` use libpq, as the [programs](#programs-of-postgres) do. JDBC and Go implement the protocol themselves",
   "Knex, TypeORM, Sequelize, node-pg-migrate":
     "They are not among the development dependencies. They send their statements with `pg`, which [runs here](#clients-of-postgres)",
   Prisma:

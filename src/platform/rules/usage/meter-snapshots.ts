@@ -35,7 +35,7 @@ function newestOfSchedule(world: World, projectId: string, branchId: string): Sn
 }
 
 /** What the snapshots of a project are charged for now. A: a deleted project is charged for nothing. */
-export function chargedSnapshotBytes(world: World, projectId: string): number {
+function chargedSnapshotBytes(world: World, projectId: string): number {
   if (world.projects.get(projectId)?.deletedAt !== undefined) return 0;
   let sum = 0;
   for (const { size } of world.branchSnapshots.by("project", projectId).values())
