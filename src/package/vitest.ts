@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { type TestAPI, test as vitestTest } from "vitest";
+import { removeEarlierFailure } from "../cli/history/failure-files.ts";
 import { recordWorld } from "../cli/history/record-world.ts";
 import { messageOf } from "../kernel/message-of.ts";
 import type { StandinOptions } from "./create-options.ts";
@@ -128,12 +129,7 @@ async function writeFailure(
   try {
     mkdirSync(directory, { recursive: true });
     const out = join(directory, `${name}.yaml`);
-    for (const file of [
-      out,
-      join(directory, `${name}.world.sqlite`),
-      join(directory, `${name}.failed.sqlite`),
-    ])
-      rmSync(file, { force: true });
+    removeEarlierFailure(out, ["failed", "world"]);
     const { omitted } = await recordWorld({
       ...{ data, world, from: { seq: head }, out },
       failedTest: { name: testName, message },

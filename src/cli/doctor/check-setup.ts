@@ -32,7 +32,14 @@ export type SetupFacts = {
   readonly sqlite: Found<string>;
   readonly data: {
     readonly path: string;
-    readonly state: "absent" | "unused" | "in use" | "served" | "no directory" | "not accessible";
+    readonly state:
+      | "absent"
+      | "unused"
+      | "in use"
+      | "served"
+      | "no directory"
+      | "not accessible"
+      | "no new files";
     /** The process that serves it. */
     readonly pid?: number;
   };
@@ -129,6 +136,13 @@ function checkData({ data: { path, state, pid } }: SetupFacts): SetupCheck {
         level: "problem",
         found: `${path} cannot be read and written by this user`,
         fix: "change its owner, or use another --data directory",
+      };
+    case "no new files":
+      return {
+        check,
+        level: "problem",
+        found: `${path} is in a file system that accepts no new directories`,
+        fix: "use another --data directory",
       };
   }
 }

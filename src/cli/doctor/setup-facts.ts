@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { hostsIn, SYSTEM_HOSTS_FILE } from "../../app/hosts-file.ts";
@@ -16,7 +25,7 @@ const HOST = "127.0.0.1";
 const FIRST_LINE = /^.*/;
 
 /**
- * Reads the facts of this machine and of a data directory. Changes neither. Modules that load SQLite are imported only
+ * Reads the facts of this machine and of a data directory. Leaves nothing in either. Modules that load SQLite are imported only
  * once it is known to load.
  */
 export async function readSetup(data: string): Promise<SetupFacts> {
@@ -79,6 +88,7 @@ async function readDirectory(
   if (server !== undefined) return { state: "served", pid: server.pid };
   if (!statSync(nearestExisting(path)).isDirectory()) return { state: "no directory" };
   if (!isAccessible(nearestExisting(path))) return { state: "not accessible" };
+  if (!acceptsDirectories(nearestExisting(path))) return { state: "no new files" };
   if (!existsSync(path)) return { state: "absent" };
   if (!hasSqlite) return { state: "unused" };
   const { isLocked } = await import("../../worlds/lock.ts");
@@ -163,6 +173,16 @@ function nearestExisting(path: string): string {
 function isAccessible(path: string): boolean {
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Tries it with a directory that it removes: rights do not say it, as below `/proc`. */
+function acceptsDirectories(path: string): boolean {
+  try {
+    rmdirSync(mkdtempSync(join(path, ".standin-doctor-")));
     return true;
   } catch {
     return false;

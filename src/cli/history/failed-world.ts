@@ -4,23 +4,30 @@ import type { Failed } from "../../scenario/file/failed-schema.ts";
 import { escapePlaceholders } from "../../scenario/file/matrix.ts";
 import { moveIntoPlace, temporaryPath } from "../../store/file/atomic-file.ts";
 import { embedOrKeep } from "./embedded-world.ts";
+import { writtenFiles } from "./failure-files.ts";
 import { wrapFileErrors } from "./world-database.ts";
 
 const LINE_WIDTH = 140;
 
-/** What failed, as a scenario file states it. `worldFile` is put into the file, or stays beside it if it is large. */
+/**
+ * What failed, as a scenario file states it. `worldFile` is put into the file, or stays beside it if it is large.
+ * `others`: paths of other worlds that may be beside it.
+ */
 export function failedEntry(
   failure: Pick<Failed, "by" | "what" | "message">,
   at: string,
   dropped: readonly string[],
   worldFile: string,
+  others: readonly string[] = [],
 ): Failed {
   const { by, what, message } = failure;
+  const world = embedOrKeep(worldFile);
   return {
     version: 1,
     ...{ by, what, at, message },
     ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
-    world: embedOrKeep(worldFile),
+    world,
+    ...writtenFiles([worldFile, ...others]),
   };
 }
 

@@ -192,7 +192,7 @@ async function writeRecording(
       : {
           failed: failedEntry(
             { by: "test", what: failedTest.name, message: failedTest.message },
-            ...([end, omitted, paths.failed] as const),
+            ...([end, omitted, paths.failed, [paths.world]] as const),
           ),
         }),
   });

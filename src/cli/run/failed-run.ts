@@ -1,13 +1,13 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import type { RunFailure } from "../../scenario/run/verdict.ts";
 import { resolvePoint, worldAt } from "../../simulation/replay.ts";
-import { removeDatabase } from "../../store/file/atomic-file.ts";
 import { DEFAULT_WORLD } from "../../worlds/directory-layout.ts";
 import { embedWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 import { failedEntry, writeScenarioFile } from "../history/failed-world.ts";
+import { removeEarlierFailure, worldBeside } from "../history/failure-files.ts";
 import { copyWorldAt } from "../history/world-copy.ts";
 import {
   openWorldDatabase,
@@ -39,8 +39,7 @@ export class FailedRunFile {
     this.#path = path;
     this.#data = data;
     mkdirSync(dirname(path), { recursive: true });
-    rmSync(path, { force: true });
-    for (const ending of ["failed", "world"]) removeDatabase(this.#beside(ending));
+    removeEarlierFailure(path, ["failed"]);
   }
 
   /** Copies the world of the run, which has just failed, as of the instant of the failure. */
@@ -54,7 +53,7 @@ export class FailedRunFile {
       const at = Math.min(Date.parse(failure.at), head.at);
       const point = at === head.at ? undefined : resolvePoint(journal, { at }, head);
       const { seq } = point?.ok === true ? point.value : head;
-      await copyWorldAt(file, this.#beside("failed"), {
+      await copyWorldAt(file, worldBeside(this.#path, "failed"), {
         rewindTo: {
           at: point?.ok === true ? at : head.at,
           world: await worldAt(journal, seq, () => setImmediate()),
@@ -102,12 +101,8 @@ export class FailedRunFile {
           what: failure.what,
           message: `expected ${failure.expected}, got ${failure.actual}`,
         },
-        ...([failure.at, [], this.#beside("failed")] as const),
+        ...([failure.at, [], worldBeside(this.#path, "failed")] as const),
       ),
     });
-  }
-
-  #beside(ending: string): string {
-    return `${this.#path.replace(/\.yaml$/, "")}.${ending}.sqlite`;
   }
 }

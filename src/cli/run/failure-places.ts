@@ -1,9 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { foreignFile } from "../history/failure-files.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
-
-/** A file of a failure has this key at the top level. */
-const FAILED_KEY = /^failed:/m;
 
 /**
  * Creates the directory of `--failures`. A run replaces its file there, so files that are not of an
@@ -20,10 +18,11 @@ export function prepareFailurePlaces(
   if (directory === "") reject("expected a directory");
   if (existsSync(directory) && !statSync(directory).isDirectory()) reject("is not a directory");
   const executed = new Set(scenarios.filter((path) => existsSync(path)).map((path) => realpathSync(path)));
-  for (const file of files.filter((path) => existsSync(path))) {
-    if (executed.has(realpathSync(file))) reject(`a failure would replace the scenario ${file}`);
-    if (!FAILED_KEY.test(readFileSync(file, "utf8")))
-      reject(`a failure would replace ${file}, which is not a file of a failure`);
+  for (const file of files) {
+    if (existsSync(file) && executed.has(realpathSync(file)))
+      reject(`a failure would replace the scenario ${file}`);
+    const foreign = foreignFile(file, ["failed"]);
+    if (foreign !== undefined) reject(`a failure would replace ${foreign}, which no earlier failure wrote`);
   }
   try {
     mkdirSync(directory, { recursive: true });

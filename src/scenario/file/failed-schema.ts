@@ -36,6 +36,15 @@ export const failed = strictObject({
         "a-client-meets-a-failed-request.failed.sqlite",
       ),
     ),
+  files: z
+    .record(z.string(), z.string().regex(/^[0-9a-f]{64}$/))
+    .optional()
+    .meta(
+      documented(
+        "files that were written beside this one, with their SHA-256; the next failure of this name replaces no other (default: none)",
+        { "a-client-meets-a-failed-request.failed.sqlite": "9f86d081".repeat(8) },
+      ),
+    ),
 });
 
 export type Failed = z.output<typeof failed>;

@@ -143,7 +143,12 @@ function preserveAs(path: string, name: string): void {
 
 /** Deletes a closed database, including the files that SQLite may have left next to it. */
 export function removeDatabase(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal", "-head"]) rmSync(path + suffix, { force: true });
+  for (const file of databaseFiles(path)) rmSync(file, { force: true });
+}
+
+/** A database, and the files that belong to it because of their names. */
+export function databaseFiles(path: string): string[] {
+  return ["", "-wal", "-shm", "-journal", "-head"].map((suffix) => path + suffix);
 }
 
 /**

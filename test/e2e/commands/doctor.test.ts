@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -68,6 +68,19 @@ test("a file in place of the data directory is a problem, which another owner wo
     ]);
   }
 });
+
+test.runIf(existsSync("/proc/self"))(
+  "a file system without new directories is a problem, whatever its rights say",
+  async () => {
+    for (const data of ["/proc", "/proc/absent/data"]) {
+      const { code, checkOf } = await checksOf(data);
+      expect([code, checkOf("data")]).toMatchObject([
+        1,
+        { level: "problem", found: `${data} is in a file system that accepts no new directories` },
+      ]);
+    }
+  },
+);
 
 test("a damaged world is a problem: doctor names it and the fix, and exits with 1", async () => {
   const data = testDirectory();

@@ -12,8 +12,15 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
 
 /** Runs one test file in a project that has the package and vitest. */
-async function runTests(type: "module" | "commonjs", source: string) {
+async function runTests(
+  type: "module" | "commonjs",
+  source: string,
+  files: Readonly<Record<string, string>> = {},
+) {
   const directory = testDirectory();
+  mkdirSync(join(directory, "standin-failures"));
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(directory, "standin-failures", name), text);
   mkdirSync(join(directory, "node_modules/@standin"), { recursive: true });
   symlinkSync(ROOT, join(directory, "node_modules/@standin/standin"));
   symlinkSync(join(ROOT, "node_modules/vitest"), join(directory, "node_modules/vitest"));
@@ -112,3 +119,26 @@ test.each(["module", "commonjs"] as const)(
     ]);
   },
 );
+
+test("a failed test replaces and deletes no file that an earlier failure did not write, and names it", async () => {
+  const files = {
+    "a-world.failed.sqlite": "mine",
+    "a-start.world.sqlite": "mine",
+    "a-scenario.yaml": "version: 1\nlength: 1h\n",
+  };
+  const source = `import { expect, test } from "@standin/standin/vitest";
+for (const name of ["a world", "a start", "a scenario"]) test(name, ({ sim }) => expect(sim.seed).toBe("none"));
+`;
+  const { directory, statuses, stderr } = await runTests("module", source, files);
+  expect(statuses).toEqual(["a world: failed", "a start: failed", "a scenario: failed"]);
+  const failures = join(directory, "standin-failures");
+  expect(
+    Object.fromEntries(
+      readdirSync(failures).map((name) => [name, readFileSync(join(failures, name), "utf8")]),
+    ),
+  ).toEqual(files);
+  for (const name of Object.keys(files))
+    expect(stderr).toContain(
+      `${join("standin-failures", name)}: expected a file that an earlier failure wrote, which this one replaces; move the file`,
+    );
+});

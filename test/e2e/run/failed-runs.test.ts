@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import type { RunFailure } from "../../../src/scenario/run/verdict.ts";
@@ -94,7 +95,7 @@ test("--failures replaces no scenario and no other file, and needs a directory",
   for (const file of [scenario, other]) writeFileSync(file, text);
   for (const [failures, problem] of [
     [directory, `would replace the scenario ${scenario}`],
-    [join(directory, "other"), `would replace ${other}, which is not a file of a failure`],
+    [join(directory, "other"), `would replace ${other}, which no earlier failure wrote`],
     [scenario, "is not a directory"],
     [join(scenario, "below"), "name another directory"],
     ["", "expected a directory"],
@@ -107,6 +108,48 @@ test("--failures replaces no scenario and no other file, and needs a directory",
     expect(stderr).toContain(problem);
   }
   expect([scenario, other].map((file) => readFileSync(file, "utf8"))).toEqual([text, text]);
+});
+
+test("--failures neither replaces nor deletes a file beside its own, unless a failure wrote it and nobody changed it", async () => {
+  const text = "version: 1\nsteps: [{ request: { path: /no-such-path, method: GET, status: 200 } }]\n";
+  const { failures, directory } = await runFailing(text);
+  const [own, world, start] = ["yaml", "failed.sqlite", "world.sqlite"].map((ending) =>
+    join(failures, `shop.${ending}`),
+  ) as [string, string, string];
+  const again = () => runStandin(["run", join(directory, "shop.yaml"), "--failures", failures]);
+  const written = readFileSync(own, "utf8");
+
+  for (const file of [world, `${world}-wal`]) {
+    writeFileSync(file, "mine");
+    expect(await again()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`would replace ${file}, which no earlier failure wrote`),
+    });
+    expect([readFileSync(file, "utf8"), readFileSync(own, "utf8")]).toEqual(["mine", written]);
+    rmSync(file);
+  }
+  // Runs write no file of this name.
+  writeFileSync(start, "mine");
+  expect((await again()).code).toBe(1);
+  expect(readFileSync(start, "utf8")).toBe("mine");
+
+  // As a failure leaves a world that is too large for the file.
+  const sha256 = createHash("sha256").update("a large world").digest("hex");
+  const scenario = parse(readFileSync(own, "utf8"));
+  const beside = { ...scenario.failed, files: { [basename(world)]: sha256 } };
+  writeFileSync(own, stringify({ ...scenario, failed: beside }));
+  writeFileSync(world, "a large world, changed");
+  expect(await again()).toMatchObject({ code: 2, stderr: expect.stringContaining(world) });
+  expect(readFileSync(world, "utf8")).toBe("a large world, changed");
+  writeFileSync(world, "a large world");
+  expect((await again()).code).toBe(1);
+  expect(existsSync(world)).toBe(false);
+
+  // A scenario with a key of that name is not the file of a failure.
+  const mine = "version: 1\nlength: 1h\nfailed: yes\n";
+  writeFileSync(own, mine);
+  expect(await again()).toMatchObject({ code: 2, stderr: expect.stringContaining(own) });
+  expect(readFileSync(own, "utf8")).toBe(mine);
 });
 
 test.each([
