@@ -56,7 +56,8 @@ export async function openInProcessPostgres(
     engineVersion = "nearest",
     ignoresLoad,
     sqlClock = "machine",
-  }: Partial<Pick<PostgresOptions, "engineBin" | "engineVersion" | "sqlClock">> &
+    statements,
+  }: Partial<Pick<PostgresOptions, "engineBin" | "engineVersion" | "sqlClock" | "statements">> &
     Pick<PostgresOptions, "ignoresLoad">,
 ): Promise<InProcessPostgres> {
   const directory = data ?? mkdtempSync(join(tmpdir(), "standin-data-"));
@@ -77,6 +78,7 @@ export async function openInProcessPostgres(
     extensionName: EXTENSION_NAME,
     ignoresLoad,
     sqlClock,
+    statements,
   };
   const warn = (message: string) => process.emitWarning(`standin: ${message}`);
   const port = new PostgresPort(worlds, options, {

@@ -6,6 +6,7 @@ import type { MaxData } from "../postgres/data/data-limit.ts";
 import type { Engine } from "../postgres/engine/engine.ts";
 import type { OsUser } from "../postgres/engine/os-user.ts";
 import type { Gateway, GatewayOptions } from "../postgres/gateway.ts";
+import type { StatementLog } from "../postgres/statements/statement-log.ts";
 import { EXTENSION, TEMPLATES, type Volumes } from "../postgres/volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
@@ -40,6 +41,8 @@ export type PostgresOptions = {
   readonly extensionName: string;
   /** What `now()` is: the clock of the machine, or that of the world. */
   readonly sqlClock: SqlClock;
+  /** Where the statements of clients are logged; absent: nowhere. */
+  readonly statements?: StatementLog | undefined;
 };
 
 export type SqlClock = "machine" | "world";
@@ -79,6 +82,7 @@ export async function loadGateway(
     ignoresLoad: options.ignoresLoad,
     maxBranchHistory: options.maxBranchHistory,
     onError: (error, message) => log.error(error, message),
+    statements: options.statements,
   });
 }
 

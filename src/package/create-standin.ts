@@ -10,6 +10,7 @@ import type { WorldProfile } from "../app/profile-file.ts";
 import { acceptWebSockets } from "../app/web-sockets.ts";
 import { isUserError } from "../ports/user-error.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
+import type { StatementLog } from "../postgres/statements/statement-log.ts";
 import { DataDirectory } from "../worlds/data-directory.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import { DirectoryInUse } from "../worlds/lock.ts";
@@ -36,6 +37,7 @@ export type {
   StandinOperation,
   StandinRequest,
   StandinSnapshot,
+  StandinStatement,
   WaitCondition,
 } from "./standin-world.ts";
 export { StandinError } from "./standin-world.ts";
@@ -78,6 +80,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
   const bugs: unknown[] = [];
   const cleanups: (() => unknown)[] = directory === undefined ? [] : [() => directory.release()];
   let postgres: InProcessPostgres | undefined;
+  let statements: StatementLog | undefined;
   const onDataReleased = () => postgres?.dataReleased();
   const beforeCopy = async (world: string) => postgres?.prepareCopy(world);
   try {
@@ -89,7 +92,12 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     cleanups.unshift(() => opened.worlds.close());
     if (postgresOptions !== undefined) {
       const { openInProcessPostgres } = await import("../app/in-process-postgres.ts");
-      postgres = await openInProcessPostgres(opened.worlds, directory?.path, postgresOptions);
+      const { StatementLog } = await import("../postgres/statements/statement-log.ts");
+      statements = new StatementLog();
+      postgres = await openInProcessPostgres(opened.worlds, directory?.path, {
+        ...postgresOptions,
+        statements,
+      });
       cleanups.unshift(postgres.close);
     }
     const app = createApp({
@@ -122,7 +130,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       cleanups.unshift(listening.close);
     }
     const apiKey = opened.apiKey ?? (await createApiKey(fetchInProcess, origin));
-    const server = { fetch: fetchInProcess, acceptsPostgres: postgres !== undefined };
+    const server = { fetch: fetchInProcess, statements };
     return new InProcessStandin(origin, "", apiKey, server, async () => {
       for (const close of cleanups.splice(0)) await close();
     });

@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { isoInstant } from "../kernel/calendar.ts";
 import { UserError } from "../ports/user-error.ts";
+import type { StatementLog } from "../postgres/statements/statement-log.ts";
 import { connectionUri } from "../remote/client/connection-uri.ts";
+import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import {
   type ActivityOutcome,
   type ConnectionUriOptions,
@@ -25,7 +28,8 @@ const ENTRIES_PER_CALL = 10_000;
 /** The server of all worlds of this process. */
 export type InProcessServer = {
   readonly fetch: (request: Request) => Promise<Response>;
-  readonly acceptsPostgres: boolean;
+  /** Those of its Postgres clients; absent if it accepts none. */
+  readonly statements?: StatementLog | undefined;
 };
 
 /** A world of this process, used through its HTTP surfaces without a socket. */
@@ -59,7 +63,10 @@ export class InProcessStandin implements Standin {
 
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(typeof input === "string" ? this.#resolve(input) : input, init);
-    if (!request.headers.has("authorization") && !new URL(request.url).pathname.includes("/_sim"))
+    const { pathname } = new URL(request.url);
+    // SQL over HTTP has a password instead, and rejects a key.
+    const takesNoKey = pathname.includes("/_sim") || pathname.endsWith("/sql");
+    if (!request.headers.has("authorization") && !takesNoKey)
       request.headers.set("Authorization", `Bearer ${this.apiKey}`);
     return this.#server.fetch(request);
   };
@@ -133,6 +140,19 @@ export class InProcessStandin implements Standin {
     },
   };
 
+  readonly statements: Standin["statements"] = {
+    list: async () =>
+      (this.#server.statements?.of(this.#world) ?? []).map(
+        ({ at, endpointId, database, role, text, parameters, outcome }) => ({
+          ...{ at: isoInstant(at), endpoint: endpointId, database, role, text, parameters, outcome },
+        }),
+      ),
+  };
+
+  get #world(): string {
+    return this.#path === "" ? DEFAULT_WORLD : this.#path.replace(/^\/w\//, "");
+  }
+
   readonly endpoints: Standin["endpoints"] = {
     list: async () => (await this.#call<{ endpoints: StandinEndpoint[] }>("GET", "/endpoints")).endpoints,
     start: (endpointId) => this.#callEndpoint(endpointId, "start"),
@@ -151,7 +171,7 @@ export class InProcessStandin implements Standin {
   }
 
   async connectionUri({ branch, ...request }: ConnectionUriOptions = {}): Promise<string> {
-    if (!this.#server.acceptsPostgres)
+    if (this.#server.statements === undefined)
       throw new StandinError("POSTGRES_DISABLED", "pass postgres: true to createStandin", 409);
     const get = async (path: string) => {
       const response = await this.fetch(`/api/v2${path}`);

@@ -82,6 +82,24 @@ export type Explanation = {
   readonly events: readonly StandinEvent[];
 };
 
+/** A statement of a Postgres client. Values of parameters, rows and data of COPY are not stored. */
+export type StandinStatement = {
+  /** Instant of the world's clock at which it ended. */
+  readonly at: string;
+  /** Id of the compute. */
+  readonly endpoint: string;
+  readonly database: string;
+  readonly role: string;
+  /** As the client sent it, without passwords. Longer than 4 KiB, it is cut. */
+  readonly text: string;
+  /** The number of parameters. */
+  readonly parameters: number;
+  readonly outcome:
+    | { /** The command tag of Postgres, such as `INSERT 0 1`. */ readonly done: string }
+    | { readonly failed: { readonly code: string; readonly message: string } }
+    | { /** Why it has no answer. */ readonly lost: string };
+};
+
 /** A fault; its fields are those of the control API, see docs/reference/faults.md. */
 export type StandinFault = {
   readonly on?: {
@@ -212,6 +230,13 @@ export interface Standin {
   readonly requests: {
     /** The requests to the imitated API, oldest first. */
     list(filter?: RequestFilter): Promise<StandinRequest[]>;
+  };
+  readonly statements: {
+    /**
+     * The newest statements of Postgres clients, and of SQL over HTTP, in the order in which they ended. Empty without
+     * the option `postgres: true`.
+     */
+    list(): Promise<StandinStatement[]>;
   };
   readonly endpoints: {
     list(): Promise<StandinEndpoint[]>;

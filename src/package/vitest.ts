@@ -5,7 +5,9 @@ import { stripVTControlCharacters } from "node:util";
 import { type TestAPI, test as vitestTest } from "vitest";
 import { removeEarlierFailure } from "../cli/history/failure-files.ts";
 import { recordWorld } from "../cli/history/record-world.ts";
+import { statementLine } from "../cli/history/statement-line.ts";
 import { messageOf } from "../kernel/message-of.ts";
+import type { FailedStatement } from "../scenario/file/failed-schema.ts";
 import type { StandinOptions } from "./create-options.ts";
 import { createStandin } from "./create-standin.ts";
 import type { Standin } from "./standin-world.ts";
@@ -24,7 +26,7 @@ export type SimTestOptions = {
 
 const DEFAULT_FAILURES = "standin-failures";
 const MAX_NAME_LENGTH = 80;
-/** The number of requests that are printed for a failed test. */
+/** The number of requests, and of statements, that are printed for a failed test. */
 const MAX_PRINTED_REQUESTS = 10;
 
 /**
@@ -64,8 +66,10 @@ export function simTest({
         await use(fork);
         if (task.result?.state !== "fail") return;
         await printRequests(fork, request, task.name);
+        const sql = await statementsOf(fork);
+        printStatements(sql, task.name);
         const message = stripVTControlCharacters(task.result.errors?.[0]?.message ?? "the test failed");
-        await writeFailure({ data, head }, name, failures, task.name, message);
+        await writeFailure({ data, head }, name, failures, { name: task.name, message, sql });
       } finally {
         await fork.close();
       }
@@ -114,14 +118,34 @@ async function printRequests(sim: Standin, since: number, testName: string): Pro
   }
 }
 
+/** The statements of a test, as its file has them. */
+async function statementsOf(sim: Standin): Promise<readonly FailedStatement[]> {
+  const statements = await sim.statements.list();
+  return statements.map(({ outcome, ...statement }) => ({
+    ...statement,
+    outcome:
+      "done" in outcome
+        ? outcome.done
+        : "lost" in outcome
+          ? outcome.lost
+          : `ERROR ${outcome.failed.code}: ${outcome.failed.message}`,
+  }));
+}
+
+function printStatements(statements: readonly FailedStatement[], testName: string): void {
+  if (statements.length === 0) return;
+  const lines = statements.slice(-MAX_PRINTED_REQUESTS).map(statementLine);
+  process.stderr.write(`standin: the last SQL of "${testName}":\n  ${lines.join("\n  ")}\n`);
+}
+
 /** Never fails, so that the failure of the test remains the only one. */
 async function writeFailure(
   { data, head }: Pick<PreparedWorld, "data" | "head">,
   world: string,
   directory: string,
-  testName: string,
-  message: string,
+  failedTest: { readonly name: string; readonly message: string; readonly sql: readonly FailedStatement[] },
 ): Promise<void> {
+  const testName = failedTest.name;
   const name = testName
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
@@ -132,7 +156,7 @@ async function writeFailure(
     removeEarlierFailure(out, ["failed", "world"]);
     const { omitted } = await recordWorld({
       ...{ data, world, from: { seq: head }, out },
-      failedTest: { name: testName, message },
+      failedTest,
     });
     const shown = relative(process.cwd(), out);
     const dropped = omitted.map((reason) => `standin: not in the steps of ${shown}: ${reason}\n`);

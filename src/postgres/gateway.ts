@@ -26,6 +26,7 @@ import { CancelKeys } from "./relay/cancel-keys.ts";
 import { EngineLogins } from "./relay/engine-login.ts";
 import { SqlOverHttp } from "./serverless/sql-over-http.ts";
 import { type ClientOrigin, serveClient } from "./sessions/client-session.ts";
+import type { StatementLog } from "./statements/statement-log.ts";
 import { MissingVolume } from "./volumes/volume-origins.ts";
 import type { Volumes } from "./volumes/volumes.ts";
 
@@ -52,6 +53,8 @@ export type GatewayOptions = {
   /** Data may have become unneeded. `removeUnusedVolumes` is called soon. */
   readonly requestRemoval: () => void;
   readonly onError: (error: unknown, message: string) => void;
+  /** Where the statements of clients are logged; absent: nowhere. */
+  readonly statements?: StatementLog | undefined;
 };
 
 export type GatewayFigures = EngineFigures & {
@@ -204,6 +207,7 @@ export class Gateway {
       cancelKeys: this.#cancelKeys,
       logins: this.#logins,
       passwords: this.#passwords,
+      statements: this.#options.statements,
       servedWorld: async (name: string | undefined) => {
         if (this.#isClosing) throw new ConnectionRejected(CLIENT_ERRORS.serverStopping);
         return this.#servedWorld(name ?? this.#options.defaultWorld);

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
+import { statementLine } from "../history/statement-line.ts";
 import type { OpenFailedWorld } from "../run/open-failed-world.ts";
 import { openInBrowser } from "../terminal/browser.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -9,6 +10,8 @@ import { print } from "../terminal/print.ts";
 type OpenOptions = ServerTarget & { readonly print?: boolean; readonly port?: number };
 
 const MAX_PORT = 65_535;
+/** Statements of a failed test that are printed. */
+const MAX_SHOWN = 20;
 /** Options that select a running server, by their names in a command. */
 const TARGET_OPTIONS = ["data", "world", "url", "controlToken"];
 
@@ -70,13 +73,17 @@ async function show(
   { failed, consoleUrl, apiUrl, apiKey }: OpenFailedWorld,
   onlyPrints: boolean,
 ): Promise<void> {
-  const { by, what, at, message, dropped = [] } = failed;
+  const { by, what, at, message, dropped = [], sql = [] } = failed;
   const [firstLine = "", ...otherLines] = message.trimEnd().split("\n");
   print(
     [
       `${by === "test" ? `the test "${what}"` : what} failed at ${at}: ${firstLine}`,
       ...otherLines.map((line) => `  ${line}`),
       ...dropped.map((reason) => `not in the steps: ${reason}`),
+      ...(sql.length === 0
+        ? []
+        : [`SQL of the test, the newest ${Math.min(MAX_SHOWN, sql.length)} of ${sql.length}:`]),
+      ...sql.slice(-MAX_SHOWN).map((statement) => `  ${statementLine(statement)}`),
       `console: ${consoleUrl}`,
       `API: ${apiUrl}${apiKey === undefined ? "" : ` (key: ${apiKey})`}`,
       `repeat it with: standin run ${file}`,

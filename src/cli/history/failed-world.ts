@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
-import type { Failed } from "../../scenario/file/failed-schema.ts";
+import type { Failed, FailedStatement } from "../../scenario/file/failed-schema.ts";
 import { escapePlaceholders } from "../../scenario/file/matrix.ts";
 import { moveIntoPlace, temporaryPath } from "../../store/file/atomic-file.ts";
 import { embedOrKeep } from "./embedded-world.ts";
@@ -14,18 +14,21 @@ const LINE_WIDTH = 140;
  * `others`: paths of other worlds that may be beside it.
  */
 export function failedEntry(
-  failure: Pick<Failed, "by" | "what" | "message">,
+  failure: Pick<Failed, "by" | "what" | "message"> & {
+    readonly sql?: readonly FailedStatement[] | undefined;
+  },
   at: string,
   dropped: readonly string[],
   worldFile: string,
   others: readonly string[] = [],
 ): Failed {
-  const { by, what, message } = failure;
+  const { by, what, message, sql = [] } = failure;
   const world = embedOrKeep(worldFile);
   return {
     version: 1,
     ...{ by, what, at, message },
     ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
+    ...(sql.length === 0 ? {} : { sql: [...sql] }),
     world,
     ...writtenFiles([worldFile, ...others]),
   };

@@ -6,6 +6,7 @@ import { renderFault } from "../../control-api/http/fault-fields.ts";
 import { renderObject as shownAs } from "../../control-api/http/render-object.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { World } from "../../platform/world/world.ts";
+import type { FailedStatement } from "../../scenario/file/failed-schema.ts";
 import type { ControlRenderers } from "../../scenario/record/control-calls.ts";
 import { recordSteps, setupEnd } from "../../scenario/record/record-steps.ts";
 import { type HistoryPoint, type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
@@ -44,7 +45,13 @@ type RecordInput = {
   /** Puts the initial world into the scenario file instead of a file next to it. */
   readonly embedsWorld?: boolean;
   /** The test that failed at the end. Its worlds are put into the file if they are not too large. */
-  readonly failedTest?: { readonly name: string; readonly message: string } | undefined;
+  readonly failedTest?:
+    | {
+        readonly name: string;
+        readonly message: string;
+        readonly sql?: readonly FailedStatement[] | undefined;
+      }
+    | undefined;
 };
 type RecordingWindow = {
   readonly from: HistoryPoint;
@@ -102,7 +109,9 @@ export async function recordWorld({
     const omitted = [
       ...withoutStep,
       // Without data of branches, no Postgres client has connected.
-      ...(hasBranchData(file) ? droppedStatements(recordingWindow.events) : []),
+      ...(hasBranchData(file)
+        ? droppedStatements(recordingWindow.events, failedTest?.sql !== undefined)
+        : []),
     ];
     // The final state may depend on what has no step. It does not depend on rows.
     const state = withoutStep.length === 0 ? worldDigest(finalWorld) : null;
@@ -191,7 +200,7 @@ async function writeRecording(
       ? {}
       : {
           failed: failedEntry(
-            { by: "test", what: failedTest.name, message: failedTest.message },
+            { by: "test", what: failedTest.name, message: failedTest.message, sql: failedTest.sql },
             ...([end, omitted, paths.failed, [paths.world]] as const),
           ),
         }),

@@ -71,7 +71,7 @@ export class PooledClient implements LinkedClient {
   }
 
   receive(bytes: Buffer): void {
-    this.#listener.onSent(bytes.length);
+    this.#listener.onSent(bytes);
     if (!this.#stream.write(bytes)) this.#server?.pause();
   }
 

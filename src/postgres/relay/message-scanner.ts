@@ -1,4 +1,4 @@
-/** Longest part of a message that is passed on to the listener. */
+/** Longest part of a message that is passed on to the listener by default. */
 const PREFIX_BYTES = 64;
 const HEADER_BYTES = 5;
 
@@ -14,12 +14,15 @@ type OnMessage = (type: number, data: Buffer, begin: number, end: number) => voi
  */
 export class MessageScanner {
   readonly #onMessage: OnMessage;
-  readonly #prefix = Buffer.alloc(HEADER_BYTES + PREFIX_BYTES);
+  readonly #prefixBytes: number;
+  readonly #prefix: Buffer;
   #received = 0;
   #expected = Number.POSITIVE_INFINITY;
 
-  constructor(onMessage: OnMessage) {
+  constructor(onMessage: OnMessage, prefixBytes = PREFIX_BYTES) {
     this.#onMessage = onMessage;
+    this.#prefixBytes = prefixBytes;
+    this.#prefix = Buffer.alloc(HEADER_BYTES + prefixBytes);
   }
 
   /** True if the stream is at the boundary between two messages. */
@@ -60,7 +63,7 @@ export class MessageScanner {
       const end = offset + 1 + chunk.readInt32BE(offset + 1);
       const body = offset + HEADER_BYTES;
       if (end < body || end > chunk.length) break;
-      this.#onMessage(chunk[offset] as number, chunk, body, Math.min(end, body + PREFIX_BYTES));
+      this.#onMessage(chunk[offset] as number, chunk, body, Math.min(end, body + this.#prefixBytes));
       offset = end;
     }
     return offset;

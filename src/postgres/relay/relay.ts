@@ -31,7 +31,7 @@ export type RelayListener = {
   /** All work was answered, and no transaction is open. */
   afterWork(): void;
   /** Bytes of the engine were sent to the client. */
-  onSent(bytes: number): void;
+  onSent(bytes: Buffer): void;
   /** A statement may have changed roles or databases. */
   onCatalogChange(): void;
   onClosed(): void;
@@ -134,7 +134,7 @@ export class Relay {
     if (this.#isClosed) return;
     // Written first: whatever follows from the end of the work must not delay the answer.
     if (!this.#client.write(chunk)) this.#engine.pause();
-    this.#listener.onSent(chunk.length);
+    this.#listener.onSent(chunk);
     if (!this.#fromEngine.scan(chunk)) this.close();
   }
 

@@ -12,10 +12,20 @@ import type { ClientError } from "../protocol/messages.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
 import type { EngineLogins } from "../relay/engine-login.ts";
 import { EngineRefused, EngineUnreachable } from "../relay/engine-login.ts";
+import type { StatementLog } from "../statements/statement-log.ts";
+import { logSqlWork } from "./log-sql-work.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
-import { DEFERRABLE, ISOLATION_LEVEL, parseLogin, parseWork, READ_ONLY } from "./sql-request.ts";
+import {
+  DEFERRABLE,
+  ISOLATION_LEVEL,
+  parseLogin,
+  parseWork,
+  READ_ONLY,
+  type SqlLogin,
+  type SqlWork,
+} from "./sql-request.ts";
 import type { SqlResultJson } from "./sql-result.ts";
-import { SqlSessions } from "./sql-sessions.ts";
+import { type SqlLimits, SqlSessions } from "./sql-sessions.ts";
 import type { Json } from "./sql-values.ts";
 
 const INTERNAL_SERVER_ERROR = 500;
@@ -64,6 +74,8 @@ export type SqlOverHttpOptions = {
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
   readonly onClientError: (code: string) => void;
+  /** Where statements are logged, if they are. */
+  readonly statements?: StatementLog | undefined;
 };
 
 /** `POST /sql`: one statement, or several in one transaction, for clients without a connection. */
@@ -101,7 +113,7 @@ export class SqlOverHttp {
     try {
       const served = await this.#options.servedWorld(world);
       const work = { statements, rawText: false, begin: undefined };
-      return (await this.#sessions.execute(served, login, work, { signal, timeoutMs })) as SqlResultJson;
+      return (await this.#execute(served, login, work, { signal, timeoutMs })) as SqlResultJson;
     } catch (error) {
       return { error: JSON.parse(this.#sqlErrorOf(error).body) };
     }
@@ -115,13 +127,19 @@ export class SqlOverHttp {
     if (!(await this.#options.passwords.matches(password, verifier)))
       throw new ConnectionRejected(authenticationFailed(role));
     const work = parseWork(headers, await readBody());
-    const result = await this.#sessions.execute(served, login, work, { signal });
+    const result = await this.#execute(served, login, work, { signal });
     const echoed = work.begin === undefined ? [] : [READ_ONLY, DEFERRABLE, ISOLATION_LEVEL];
     const values = echoed.flatMap((name) => {
       const value = headers.get(name);
       return value === null || (value !== "true" && name !== ISOLATION_LEVEL) ? [] : [[name, value]];
     });
     return { status: 200, headers: Object.fromEntries(values), body: JSON.stringify(result) };
+  }
+
+  #execute(served: ServedWorld, login: SqlLogin, work: SqlWork, limits: SqlLimits): Promise<Json> {
+    return logSqlWork(this.#options.statements, served, login, work, () =>
+      this.#sessions.execute(served, login, work, limits),
+    );
   }
 
   #sqlErrorOf(error: unknown): SqlError {

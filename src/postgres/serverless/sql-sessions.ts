@@ -27,7 +27,7 @@ type Connected = {
 };
 
 /** When a request is cancelled. */
-type SqlLimits = {
+export type SqlLimits = {
   /** The client does not wait any more. */
   readonly signal: AbortSignal;
   /** Wall-clock time from the begin of the execution. `undefined`: no limit. */

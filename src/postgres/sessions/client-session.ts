@@ -31,6 +31,8 @@ import type { CancelKeys } from "../relay/cancel-keys.ts";
 import type { EngineConnection } from "../relay/engine-connection.ts";
 import { type EngineLogins, EngineRefused } from "../relay/engine-login.ts";
 import { Relay } from "../relay/relay.ts";
+import type { StatementLog, StatementSource } from "../statements/statement-log.ts";
+import { tapStatements } from "./statement-tap.ts";
 
 /** The source of traffic without an application name. */
 const DEFAULT_SOURCE = "postgres";
@@ -50,6 +52,8 @@ export type SessionOptions = {
   /** The connection ends with an error of this SQLSTATE. */
   readonly onClientError: (code: string) => void;
   readonly onError: (error: unknown, message: string) => void;
+  /** Where statements are logged, if they are. */
+  readonly statements?: StatementLog | undefined;
 };
 
 /** What the request for a WebSocket says about the connection within it. */
@@ -135,7 +139,7 @@ class ClientSession {
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
     if (settings !== undefined) {
       const login = { role, database, settings };
-      await this.#serve(served, admitted, (compute, isEnded) =>
+      await this.#serve(served, admitted, login, (compute, isEnded) =>
         pooler.connect(served, admitted, compute, login, isEnded),
       );
       return;
@@ -144,7 +148,7 @@ class ClientSession {
     if (route.options === undefined) engineParameters.delete("options");
     else engineParameters.set("options", route.options);
     const isReplication = parameters.has("replication");
-    await this.#serve(served, admitted, async (compute, isEnded) => {
+    await this.#serve(served, admitted, { role, database }, async (compute, isEnded) => {
       const endReplication = isReplication ? compute.beginReplication() : undefined;
       try {
         const opened = await this.#openSession(served, admitted, engineParameters, compute, isEnded);
@@ -187,6 +191,7 @@ class ClientSession {
   async #serve(
     served: ServedWorld,
     admitted: Admitted,
+    login: Pick<StatementSource, "role" | "database">,
     connect: (compute: ServedCompute, isEnded: () => boolean) => Promise<EngineConnection>,
   ): Promise<void> {
     const session = new EndableSession((error) => this.#end(error));
@@ -194,14 +199,25 @@ class ClientSession {
     try {
       const connection = await connect(compute, () => this.#stream.writableEnded);
       try {
+        const { endpointId } = admitted;
+        const tap = tapStatements(this.#stream, this.#options.statements, served.world, {
+          endpointId,
+          ...login,
+        });
         await new Promise<void>((resolve) => {
           const relay = connection.serve(this.#stream, {
             beforeWork: () => served.beginQuery(admitted),
             onFailure: (error) => this.fail(error),
             afterWork: () => served.endWork(admitted),
-            onSent: (bytes) => compute.addTransferred(bytes),
+            onSent: (bytes) => {
+              compute.addTransferred(bytes.length);
+              tap?.fromEngine(bytes);
+            },
             onCatalogChange: () => this.#syncContent(compute.host),
-            onClosed: resolve,
+            onClosed: () => {
+              tap?.close();
+              resolve();
+            },
           });
           session.connected(() => relay.close());
           if (this.#stream.destroyed) relay.close();

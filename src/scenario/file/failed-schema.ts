@@ -1,6 +1,20 @@
 import * as z from "zod";
 import { documented, strictObject } from "../../traffic/generated/pattern-fields.ts";
 
+const loggedStatement = strictObject({
+  at: z.string().meta(documented("instant at which it ended", "2026-01-01T00:10:00.000Z")),
+  endpoint: z.string().meta(documented("id of the compute", "ep-dawn-king-a527wlyu")),
+  database: z.string().meta(documented("its database", "neondb")),
+  role: z.string().meta(documented("its role", "neondb_owner")),
+  text: z.string().meta(documented("its text, without passwords", "insert into users values ($1)")),
+  parameters: z
+    .number()
+    .int()
+    .min(0)
+    .meta(documented("the number of its parameters, whose values are not stored", 1)),
+  outcome: z.string().meta(documented("command tag, error, or why it has no answer", "INSERT 0 1")),
+});
+
 /** What failed when the file was written, and the world at that instant. */
 export const failed = strictObject({
   version: z.literal(1).meta(documented("version of this entry", 1)),
@@ -28,6 +42,25 @@ export const failed = strictObject({
         "SQL of ep-dawn-king-a527wlyu",
       ]),
     ),
+  sql: z
+    .array(loggedStatement)
+    .optional()
+    .meta(
+      documented(
+        "the newest statements of Postgres clients in the failed test, which no step of this file executes (default: none)",
+        [
+          {
+            at: "2026-01-01T00:10:00.000Z",
+            endpoint: "ep-dawn-king-a527wlyu",
+            database: "neondb",
+            role: "neondb_owner",
+            text: "select 1",
+            parameters: 0,
+            outcome: "SELECT 1",
+          },
+        ],
+      ),
+    ),
   world: z
     .string()
     .meta(
@@ -47,4 +80,5 @@ export const failed = strictObject({
     ),
 });
 
+export type FailedStatement = z.output<typeof loggedStatement>;
 export type Failed = z.output<typeof failed>;

@@ -142,3 +142,37 @@ for (const name of ["a world", "a start", "a scenario"]) test(name, ({ sim }) =>
       `${join("standin-failures", name)}: expected a file that an earlier failure wrote, which this one replaces; move the file`,
     );
 });
+
+const WITH_SQL = `import { expect, simTest } from "@standin/standin/vitest";
+
+const json = { method: "POST", headers: { "Content-Type": "application/json" } };
+const test = simTest({
+  options: { operations: "immediate", postgres: true },
+  prepare: async (sim) =>
+    void (await sim.fetch("/api/v2/projects", { ...json, body: JSON.stringify({ project: { name: "shop" } }) })),
+});
+test("a row is there", { timeout: 60_000 }, async ({ sim }) => {
+  const [{ endpoint_id }] = await sim.endpoints.list();
+  const sql = async (query: string) =>
+    (await sim.fetch(\`/_sim/endpoints/\${endpoint_id}/sql\`, { ...json, body: JSON.stringify({ query }) })).json();
+  await sql("create table users (name text)");
+  await sql("insert into user values ('a')");
+  expect((await sql("select * from users")).row_count).toBe(1);
+});
+`;
+
+test("the file of a failed test with Postgres has its SQL, and says that no step repeats it", async () => {
+  const { directory, statuses, stderr } = await runTests("module", WITH_SQL);
+  expect(statuses).toEqual(["a row is there: failed"]);
+  expect(stderr).toMatch(
+    /the last SQL of "a row is there":\n.*create table users \(name text\): CREATE\n.*: ERROR 42601: syntax error .*\n.*select \* from users: SELECT 0\n/,
+  );
+  expect(stderr).toMatch(
+    /not in the steps of .*a-row-is-there\.yaml: SQL of Postgres clients on ep-.* their texts are in failed\.sql/,
+  );
+  const opened = await openFailedWorld(join(directory, "standin-failures", "a-row-is-there.yaml"));
+  expect(opened.output).toMatch(
+    /SQL of the test, the newest 3 of 3:\n.*: CREATE\n.*ERROR 42601.*\n.*neondb_owner@neondb: select \* from users: SELECT 0\n/,
+  );
+  await opened.stop();
+});

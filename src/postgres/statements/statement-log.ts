@@ -1,0 +1,83 @@
+import type { SimTime } from "../../kernel/time.ts";
+
+/** A statement of a client, and how it ended. Neither values of parameters nor rows are in it. */
+export type LoggedStatement = {
+  /** Of the end of the statement. */
+  readonly at: SimTime;
+  readonly endpointId: string;
+  readonly database: string;
+  readonly role: string;
+  /** As the client sent it, without passwords. A long one is cut. */
+  readonly text: string;
+  /** The number of parameters. */
+  readonly parameters: number;
+  readonly outcome: StatementOutcome;
+};
+
+/** `done`: the command tag of Postgres, such as `INSERT 0 1`. `lost`: no answer reached the client. */
+export type StatementOutcome =
+  | { readonly done: string }
+  | { readonly failed: { readonly code: string; readonly message: string } }
+  | { readonly lost: string };
+
+/** The connection that a statement belongs to. */
+export type StatementSource = Pick<LoggedStatement, "endpointId" | "database" | "role">;
+
+const MAX_STATEMENTS = 2_000;
+export const MAX_STATEMENT_BYTES = 4_096;
+const MAX_MESSAGE_CHARACTERS = 1_000;
+
+/** The newest statements of the clients of all worlds of a server, in memory. */
+export class StatementLog {
+  #statements: { readonly world: string; readonly statement: LoggedStatement }[] = [];
+
+  add(world: string, statement: LoggedStatement): void {
+    const { outcome } = statement;
+    this.#statements.push({
+      world,
+      statement: {
+        ...statement,
+        text: withoutPasswords(statement.text),
+        outcome:
+          "failed" in outcome
+            ? {
+                failed: {
+                  ...outcome.failed,
+                  message: outcome.failed.message.slice(0, MAX_MESSAGE_CHARACTERS),
+                },
+              }
+            : outcome,
+      },
+    });
+    // Amortized: cut only when the array has doubled.
+    if (this.#statements.length >= 2 * MAX_STATEMENTS)
+      this.#statements = this.#statements.slice(-MAX_STATEMENTS);
+  }
+
+  /** Those of a world, in the order in which they ended. */
+  of(world: string): readonly LoggedStatement[] {
+    return this.#statements
+      .slice(-MAX_STATEMENTS)
+      .flatMap((logged) => (logged.world === world ? [logged.statement] : []));
+  }
+}
+
+/** Longer texts are cut, so that a log has a bounded size. */
+export function cutStatement(text: string): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= MAX_STATEMENT_BYTES
+    ? text
+    : `${bytes.subarray(0, MAX_STATEMENT_BYTES).toString("utf8")}…`;
+}
+
+/** A literal after the word `password` may have any quotes, so the statement ends there. */
+const PASSWORD_LITERAL = /(\bpassword[\s=]{1,100})(?:[eu]&?)?(?:'|\$(?!\d)).*$/is;
+const PASSWORD_IN_TEXT = /(\bpassword=)[^\s'"$]+/gi;
+const PASSWORD_OF_URI = /(:\/\/[^\s:/@]{0,100}:)[^\s@/]{1,100}@/g;
+
+function withoutPasswords(text: string): string {
+  return text
+    .replace(PASSWORD_LITERAL, "$1'***' …")
+    .replaceAll(PASSWORD_IN_TEXT, "$1***")
+    .replaceAll(PASSWORD_OF_URI, "$1***@");
+}

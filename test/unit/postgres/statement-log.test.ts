@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { StatementLog } from "../../../src/postgres/statements/statement-log.ts";
+
+const statement = {
+  ...{ at: 0, endpointId: "ep-a", database: "neondb", role: "neondb_owner", parameters: 0 },
+  outcome: { done: "" },
+};
+
+test.each([
+  [
+    "create role app login password 'secret' valid until 'infinity'",
+    "create role app login password '***' …",
+  ],
+  ["ALTER ROLE app PASSWORD E'sec''ret'", "ALTER ROLE app PASSWORD '***' …"],
+  ["alter role app password $x$secret$x$", "alter role app password '***' …"],
+  [
+    "create user mapping for app server s options (user 'a', password 'secret')",
+    "create user mapping for app server s options (user 'a', password '***' …",
+  ],
+  ["select dblink('host=h password=secret user=u')", "select dblink('host=h password=*** user=u')"],
+  [
+    "create subscription s connection 'postgres://app:secret@host/db' publication p",
+    "create subscription s connection 'postgres://app:***@host/db' publication p",
+  ],
+  ["update users set password = 'secret'", "update users set password = '***' …"],
+  ["update users set password = $1", "update users set password = $1"],
+  ["select 'no secret'", "select 'no secret'"],
+])("%s is logged without its password", (text, expected) => {
+  const log = new StatementLog();
+  log.add("default", { ...statement, text });
+  expect(log.of("default").map((logged) => logged.text)).toEqual([expected]);
+});
+
+test("a log has the newest 2000 statements of all worlds, each for its world", () => {
+  const log = new StatementLog();
+  for (let number = 1; number <= 4_500; number += 1)
+    log.add(number % 2 === 0 ? "even" : "odd", { ...statement, text: String(number) });
+  expect(log.of("even").map(({ text }) => text)).toEqual(
+    Array.from({ length: 1_000 }, (_, index) => String(2_502 + 2 * index)),
+  );
+  expect(log.of("odd")).toHaveLength(1_000);
+});
