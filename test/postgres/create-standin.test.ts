@@ -73,6 +73,10 @@ test("a URI names a branch by its name, a pooled host, a role, or the world of a
   const fork = await sim.fork({ name: "other" });
   const inFork = await connectTo(await fork.connectionUri({ branch: "preview" }));
   expect((await inFork.query("select current_user as role")).rows).toEqual([{ role: "neondb_owner" }]);
+  const onMainOfFork = await connectTo(await fork.connectionUri({ branch: "main" }));
+  expect((await onMainOfFork.query("select to_regclass('only_on_main') as found")).rows).toEqual([
+    { found: "only_on_main" },
+  ]);
   await fork.close();
 });
 

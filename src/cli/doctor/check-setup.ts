@@ -60,7 +60,7 @@ type StoredVersion = { readonly world: string } & ({ readonly version: number } 
 type PortFact = { readonly port: number; readonly use: PortUse };
 
 /** Major versions of Node for which the package is made. */
-const SUPPORTED_NODES = [20, 22, 24];
+export const SUPPORTED_NODES = [20, 22, 24];
 const MIB = 1024 ** 2;
 const LITTLE_SPACE = 1_024 * MIB;
 const TOO_LITTLE_SPACE = 100 * MIB;
