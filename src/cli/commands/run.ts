@@ -48,7 +48,7 @@ its own directory, or below --files-from, and no other files, writes to temporar
 files, and calls no server. With --target, it does on that server what you may do.
 
 The same file and seed produce a byte-identical JSON report on every machine and
-with any number of workers. With --keep, stderr names the directory of each kept
+with any number of workers, except with --wall-time. With --keep, stderr names the directory of each kept
 world; open it with standin serve --data <dir>.
 
 Exit status: 0 all runs passed, 1 a run failed, 2 a run could not start or usage
@@ -66,6 +66,7 @@ Examples:
   $ standin run scenarios/*.yaml --shard 1/3 --reporter pretty --reporter json=shard-1.json
   $ standin run scenarios/*.yaml --queue redis://localhost:6379
   $ standin run mine.yaml --failures failed && standin open failed/mine.yaml
+  $ standin run scenarios/*.yaml --wall-time --reporter pretty --reporter junit=report.xml
   $ standin run mine.yaml --ui`;
 
 export function runCommand(): Command {
@@ -102,6 +103,10 @@ function reportOptions(): Option[] {
       "report format: pretty, json, junit, github (annotations) or html, to stdout or to a file; repeatable (default: pretty)",
     ).argParser(reporterParser()),
     new Option("--json", "same as --reporter json"),
+    new Option(
+      "--wall-time",
+      "report the wall-clock time of each run: as time in JUnit, as wall_ms in JSON; reports then differ between runs",
+    ).conflicts("queue"),
   ];
 }
 

@@ -45,6 +45,7 @@ export type JobOptions = {
   readonly filesFrom?: string;
   readonly target?: string;
   readonly controlToken?: string;
+  readonly wallTime?: boolean;
 };
 
 /** Reads every file before the first run, so that all mistakes are reported at once. */
@@ -62,6 +63,7 @@ export async function prepareJobs(
     filesFrom,
     target,
     controlToken,
+    wallTime,
   }: JobOptions,
   signal: AbortSignal,
 ): Promise<readonly TitledJob[]> {
@@ -92,6 +94,7 @@ export async function prepareJobs(
             seed,
             profile,
             bail: bail === true,
+            ...(wallTime === true ? { measuresWallTime: true } : {}),
             title: variantTitle(file, variant),
             needs: needsOf(file, variant),
           },

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { performance } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
 import { OPERATION_IDS } from "../../app/create-app.ts";
 import { openHttpTarget } from "../../app/http-target.ts";
@@ -45,6 +46,8 @@ export type ScenarioJob = {
   /** Replaces the profile of the file. `option`: as the command names it. */
   readonly profile?: { readonly option: string; readonly world: WorldProfile } | undefined;
   readonly bail: boolean;
+  /** Whether the result states the wall-clock time of the run. */
+  readonly measuresWallTime?: boolean | undefined;
   /** Directory in which to keep the world. */
   readonly keep?: string | undefined;
   /** The file to write if the run fails. */
@@ -85,6 +88,14 @@ export async function runScenarioJob(
   job: ScenarioJob,
   hooks: ScenarioJobHooks = {},
 ): Promise<ScenarioJobResult> {
+  const began = performance.now();
+  const result = await runJob(job, hooks);
+  return job.measuresWallTime === true
+    ? { ...result, wall_ms: Math.round(performance.now() - began) }
+    : result;
+}
+
+async function runJob(job: ScenarioJob, hooks: ScenarioJobHooks): Promise<ScenarioJobResult> {
   const file = (hooks.read ?? readScenario)(job.text, job.file);
   const variant = file.variants[job.variant];
   if (variant === undefined) throw new Error(`${job.file} has no variant ${job.variant}`);

@@ -15,7 +15,8 @@ type TestCase = {
 
 /**
  * JUnit XML: one suite per scenario, one case per expectation, and one per step without expectations. A run that
- * could not start has one case with an error. Times are on the simulated clock, from the start of the run.
+ * could not start has one case with an error. Times are on the simulated clock, from the start of the run. If the
+ * wall-clock time was measured, it is the time of the suite, and simulated times are properties.
  */
 export function junitReport(reported: readonly (ReportedVerdict | CouldNotRun)[]): string {
   // XML has no representation of control characters.
@@ -29,7 +30,7 @@ export function junitReport(reported: readonly (ReportedVerdict | CouldNotRun)[]
         tests: 1,
         failures: 0,
         errors: 1,
-        time: 0,
+        time: wallSeconds(verdict) ?? 0,
       });
       suite.ele("properties").ele("property", { name: "seed", value: seed });
       suite
@@ -38,6 +39,8 @@ export function junitReport(reported: readonly (ReportedVerdict | CouldNotRun)[]
         .txt(reason);
       continue;
     }
+    const wall = wallSeconds(verdict);
+    const simulated = secondsBetween(verdict.started_at, verdict.ended_at);
     const cases = testCasesOf(verdict);
     const failures = cases.filter(({ failure }) => failure !== undefined).length;
     const suite = root.ele("testsuite", {
@@ -46,22 +49,38 @@ export function junitReport(reported: readonly (ReportedVerdict | CouldNotRun)[]
       failures,
       skipped: cases.filter(({ isSkipped }) => isSkipped === true).length,
       errors: 0,
-      time: secondsBetween(verdict.started_at, verdict.ended_at),
+      time: wall ?? simulated,
     });
-    const properties = suite.ele("properties");
-    for (const [name, value] of [
-      ["seed", verdict.seed],
-      ["state", verdict.state],
-    ] as const)
-      properties.ele("property", { name, value });
+    addProperties(suite, {
+      seed: verdict.seed,
+      state: verdict.state,
+      ...(wall === undefined ? {} : { [SIMULATED]: simulated }),
+    });
     for (const { name, failure, seconds, isSkipped } of cases) {
-      const testCase = suite.ele("testcase", { classname: verdict.file, name, time: seconds });
+      const place = { classname: verdict.file, name };
+      const testCase = suite.ele("testcase", wall === undefined ? { ...place, time: seconds } : place);
+      // A run is measured as a whole.
+      if (wall !== undefined) addProperties(testCase, { [SIMULATED]: seconds });
       if (isSkipped === true) testCase.ele("skipped");
       if (failure !== undefined)
         testCase.ele("failure", { message: failure.split("\n")[1] ?? "" }).txt(failure);
     }
   }
   return `${root.end({ prettyPrint: true })}\n`;
+}
+
+const SIMULATED = "simulated_seconds";
+
+function wallSeconds({ wall_ms }: Pick<CouldNotRun, "wall_ms">): number | undefined {
+  return wall_ms === undefined ? undefined : wall_ms / 1_000;
+}
+
+function addProperties(
+  to: ReturnType<typeof create>,
+  values: Readonly<Record<string, string | number>>,
+): void {
+  const properties = to.ele("properties");
+  for (const [name, value] of Object.entries(values)) properties.ele("property", { name, value });
 }
 
 /** Steps without expectations, then each expectation, then failures of the run itself, if any. */

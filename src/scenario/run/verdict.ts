@@ -55,7 +55,7 @@ export type ExpectationResult = FilePosition & {
 };
 
 /** The run could not start or continue, so there is no verdict. */
-export type CouldNotRun = Pick<Verdict, "scenario" | "file" | "values" | "seed" | "repeat"> & {
+export type CouldNotRun = Pick<Verdict, "scenario" | "file" | "values" | "seed" | "repeat" | "wall_ms"> & {
   readonly verdict: "could_not_run";
   readonly reason: string;
 };
@@ -66,7 +66,7 @@ export type ReportedVerdict = Omit<
   "expectations" | "operations" | "operations_left_out" | "faults" | "faults_left_out"
 > & { readonly expectations: readonly Omit<ExpectationResult, "measure">[] };
 
-/** The result of a run. The same file, values and seed give the same bytes on every machine. */
+/** The result of a run. Without `wall_ms`, the same file, values and seed give the same bytes on every machine. */
 export type Verdict = {
   readonly scenario: string;
   readonly file: string;
@@ -92,4 +92,6 @@ export type Verdict = {
   readonly state: string;
   /** The command that repeats the run. */
   readonly repeat: string;
+  /** Wall-clock time that the run took, if it was to be measured. */
+  readonly wall_ms?: number;
 };

@@ -590,6 +590,24 @@ test("after a run, a server has its own faults and snapshots again, and can be u
   expect(await names("snapshots")).toEqual(["theirs"]);
 });
 
+test("--wall-time reports the wall-clock time of each run, which no report has otherwise", async () => {
+  const xml = join(testDirectory(), "report.xml");
+  const files = [PASSES(), FAILS()];
+  const timesOf = ({ stdout }: { readonly stdout: string }) =>
+    (JSON.parse(stdout).runs as { wall_ms?: number }[]).map(({ wall_ms }) => wall_ms);
+  expect(timesOf(await run([...files, "--json"]))).toEqual([undefined, undefined]);
+  for (const workers of ["1", "2"]) {
+    const options = ["--json", "--wall-time", "--workers", workers, "--reporter", `junit=${xml}`];
+    const times = timesOf(await run([...files, ...options]));
+    expect(times.every((ms = 0) => ms > 0 && ms < LONGEST_RUN_MS)).toBe(true);
+    expect(
+      [...readFileSync(xml, "utf8").matchAll(/<testsuite [^>]*time="([^"]*)"/g)].map(([, s]) => Number(s)),
+    ).toEqual(times.map((ms = 0) => ms / 1_000));
+  }
+  const queued = await run([...files, "--wall-time", "--queue", "redis://127.0.0.1:1"]);
+  expect([queued.code, queued.stderr]).toEqual([2, expect.stringContaining("--wall-time")]);
+});
+
 test("the merged reports of the shards are those of one run, byte for byte", async () => {
   const directory = testDirectory();
   const files = [...QUICK, FAILS()];

@@ -332,6 +332,17 @@ test("every run has a suite, without wall-clock times", () => {
   expect(junitReport([PASSED])).not.toMatch(/timestamp/);
 });
 
+test("measured wall-clock time is the time of a suite, and simulated time is a property", () => {
+  const text = junitReport([{ ...PASSED, wall_ms: 1_234 }]);
+  expect(text).toContain('errors="0" time="1.234"');
+  expect(text.match(/<testcase [^>]*>/g)).toHaveLength(3);
+  expect(text).not.toMatch(/<testcase [^>]*time=/);
+  expect(text.match(/name="simulated_seconds" value="\d+"/g)).toEqual([
+    'name="simulated_seconds" value="3600"',
+    ...Array.from({ length: 3 }, () => 'name="simulated_seconds" value="60"'),
+  ]);
+});
+
 test("control characters in names are escaped in JUnit, which XML could not contain", () => {
   const text = junitReport([{ ...PASSED, scenario: "a\u0000b\u001b[2J\u009b", file: "x\u202ey" }]);
   expect(text).toContain("a\\u0000b\\u001b[2J\\u009b");
