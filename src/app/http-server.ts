@@ -75,9 +75,19 @@ function respelled<Headers extends OutgoingHttpHeaders | OutgoingHttpHeader[] | 
   headers: Headers,
 ): Headers | OutgoingHttpHeaders {
   if (headers === undefined || Array.isArray(headers)) return headers;
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spellingOf(name), value]));
+  const named: OutgoingHttpHeaders = {};
+  for (const name in headers) named[spellingOf(name)] = headers[name];
+  return named;
 }
 
+/** The few names that are in most responses. Names that users choose, such as those of faults, must not fill it. */
+const SPELLINGS = new Map<string, string>();
+const MOST_SPELLINGS = 100;
+
 function spellingOf(name: string): string {
-  return name.toLowerCase().replace(/(^|-)[a-z]/g, (first) => first.toUpperCase());
+  const known = SPELLINGS.get(name);
+  if (known !== undefined) return known;
+  const spelling = name.toLowerCase().replace(/(^|-)[a-z]/g, (first) => first.toUpperCase());
+  if (SPELLINGS.size < MOST_SPELLINGS) SPELLINGS.set(name, spelling);
+  return spelling;
 }
