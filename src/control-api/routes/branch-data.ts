@@ -1,7 +1,7 @@
 import { fail } from "../../http/request.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { addLevels, NO_STORAGE } from "../../platform/model/storage-use.ts";
-import { extraBranches } from "../../platform/rules/usage/extra-branches.ts";
+import { extraBranches, NO_EXTRA_BRANCHES } from "../../platform/rules/usage/extra-branches.ts";
 import { snapshotBytes } from "../../platform/rules/usage/meter-snapshots.ts";
 import { storedAt } from "../../platform/rules/usage/stored-data.ts";
 import type { World } from "../../platform/world/world.ts";
@@ -12,8 +12,8 @@ import type { DataUsage } from "../http/server-figures.ts";
 
 const NO_DATA = { engine: null, as_of: null, exact: true, size_bytes: 0, points: 0, available_since: null };
 
-/** Takes a millisecond. */
-const BRANCHES_PER_STEP = 500;
+/** Branches or projects. Takes a millisecond. */
+const ROWS_PER_STEP = 500;
 const NO_USAGE: DataUsage = { volumes: 0, bytes: 0, waitingBytes: 0, limitBytes: undefined };
 
 /** The data of branches, which history does not contain. */
@@ -57,14 +57,20 @@ const getDataUsage = route("GET /data", {}, async ({ world, server }) => {
 function* billedSteps(world: World, now: SimTime) {
   let sum = NO_STORAGE;
   const branches = world.branches.toArray();
-  for (let from = 0; from < branches.length; from += BRANCHES_PER_STEP) {
-    sum = addLevels(sum, storedAt(world, branches.slice(from, from + BRANCHES_PER_STEP), now));
+  for (let from = 0; from < branches.length; from += ROWS_PER_STEP) {
+    sum = addLevels(sum, storedAt(world, branches.slice(from, from + ROWS_PER_STEP), now));
+    yield undefined;
+  }
+  let extra = NO_EXTRA_BRANCHES;
+  const projects = world.projects.toArray();
+  for (let from = 0; from < projects.length; from += ROWS_PER_STEP) {
+    extra = extraBranches(world, projects.slice(from, from + ROWS_PER_STEP), extra);
     yield undefined;
   }
   const { root, child, history, logical } = sum;
   return {
     billed: logical === 0 ? null : { storage_bytes: root + child, history_bytes: history },
     snapshot_bytes: snapshotBytes(world) ?? null,
-    extra_branches: extraBranches(world),
+    extra_branches: extra,
   };
 }

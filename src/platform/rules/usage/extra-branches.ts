@@ -1,14 +1,23 @@
 import { INCLUDED_BRANCHES, VENDOR_PLANS, type VendorPlan } from "../../catalog/price-lists.ts";
+import type { Project } from "../../model/project.ts";
 import type { World } from "../../world/world.ts";
 import { countChildBranches } from "./meter-child-branches.ts";
 
+type ExtraBranches = Readonly<Record<VendorPlan, number>>;
+
+export const NO_EXTRA_BRANCHES: ExtraBranches = { free: 0, launch: 0, scale: 0 };
+
 /**
- * Branches of all projects now, beyond those that a plan includes. D: one of those that it includes is the root, and only
+ * Branches of these projects now, added to those of others, beyond those that a plan includes. D: one of those that it includes is the root, and only
  * child branches are charged.
  */
-export function extraBranches(world: World): Readonly<Record<VendorPlan, number>> {
-  const extra: Record<VendorPlan, number> = { free: 0, launch: 0, scale: 0 };
-  for (const { id } of world.projects.values()) {
+export function extraBranches(
+  world: World,
+  projects: Iterable<Project> = world.projects.values(),
+  ofOthers: ExtraBranches = NO_EXTRA_BRANCHES,
+): ExtraBranches {
+  const extra = { ...ofOthers };
+  for (const { id } of projects) {
     const children = countChildBranches(world, id);
     for (const plan of VENDOR_PLANS) extra[plan] += Math.max(0, children - (INCLUDED_BRANCHES[plan] - 1));
   }
