@@ -77,7 +77,8 @@ export function transactionAt(
     operation(id) {
       const recent = world.operations.get(id) ?? world.changes.latest("operations", id);
       if (recent !== undefined) return recent as Operation;
-      if (world.changes.isTruncated("operations")) commit();
+      // A journal in memory gets the operations with the events, so changes of their rows are not collected.
+      if (!world.operations.isTracked || world.changes.isTruncated("operations")) commitPending();
       return journal.operation(id);
     },
   };
