@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { MAX } from "../../input-limits/limits.ts";
-import { removeDatabase } from "../../store/file/atomic-file.ts";
+import { removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 
 /** Larger world files are not embedded: the scenario would be unreadable. */
 export const MAX_EMBEDDED_BYTES = MAX.embeddedWorld;
@@ -23,10 +23,14 @@ export function takeEmbedded(path: string): string | undefined {
   return embedded;
 }
 
-/** For a scenario file in the directory of a world file: the embedded world, or the name of a file that is too large. */
+/**
+ * For a scenario file in the directory of a world file, which is at its temporary path until the scenario is written: the
+ * embedded world, or the name of a file that is too large.
+ */
 export function embedOrKeep(path: string): string {
-  const embedded = embedWorld(path);
-  if (embedded !== undefined) removeDatabase(path);
+  const written = temporaryPath(path);
+  const embedded = embedWorld(written);
+  if (embedded !== undefined) removeDatabase(written);
   return embedded ?? basename(path);
 }
 

@@ -10,8 +10,8 @@ import { wrapFileErrors } from "./world-database.ts";
 const LINE_WIDTH = 140;
 
 /**
- * What failed, as a scenario file states it. `worldFile` is put into the file, or stays beside it if it is large.
- * `others`: paths of other worlds that may be beside it.
+ * What failed, as a scenario file states it. `worldFile` is put into the file, or goes beside it if it is large.
+ * `others`: paths of other worlds that may go beside it. Until the file is written, all are at their temporary paths.
  */
 export function failedEntry(
   failure: Pick<Failed, "by" | "what" | "message"> & {

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { parse } from "yaml";
 import { MAX } from "../../input-limits/limits.ts";
 import { type Failed, failed } from "../../scenario/file/failed-schema.ts";
-import { databaseFiles, removeDatabase } from "../../store/file/atomic-file.ts";
+import { databaseFiles, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { readText } from "../terminal/read-text.ts";
 
@@ -44,6 +44,7 @@ export function removeEarlierFailure(path: string, worlds: readonly WorldBeside[
     throw new CliError(
       `${foreign}: expected a file that an earlier failure wrote, which this one replaces; move the file, or write failures to another directory`,
     );
+  for (const world of WORLDS) removeDatabase(temporaryPath(worldBeside(path, world)));
   const earlier = readFailure(path);
   if (earlier === undefined) return;
   for (const world of WORLDS.map((ending) => worldBeside(path, ending)))
@@ -51,11 +52,19 @@ export function removeEarlierFailure(path: string, worlds: readonly WorldBeside[
   rmSync(path);
 }
 
-/** The names and checksums of those worlds that are files, for `failed.files`. */
+/** The names and checksums of those worlds that will be files beside the failure, for `failed.files`. */
 export function writtenFiles(worlds: readonly string[]): Pick<Failed, "files"> {
-  const files = worlds.filter((path) => existsSync(path));
+  const files = worlds.filter((path) => existsSync(temporaryPath(path)));
   if (files.length === 0) return {};
-  return { files: Object.fromEntries(files.map((path) => [basename(path), sha256Of(path)])) };
+  return { files: Object.fromEntries(files.map((path) => [basename(path), sha256Of(temporaryPath(path))])) };
+}
+
+/**
+ * Moves worlds from their temporary paths into place, after the file of their failure is written. So a process that is
+ * killed leaves no world that no failure states, which later failures would not replace.
+ */
+export function placeWorlds(worlds: readonly string[]): void {
+  for (const path of worlds) if (existsSync(temporaryPath(path))) moveIntoPlace(temporaryPath(path), path);
 }
 
 /** What failed, as the file states it; `undefined` if it is not the file of a failure. */

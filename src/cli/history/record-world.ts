@@ -11,7 +11,7 @@ import type { ControlRenderers } from "../../scenario/record/control-calls.ts";
 import { recordSteps, setupEnd } from "../../scenario/record/record-steps.ts";
 import { type HistoryPoint, type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
-import { removeDatabase } from "../../store/file/atomic-file.ts";
+import { removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 import type { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { newFilePath } from "../terminal/new-file.ts";
@@ -20,6 +20,7 @@ import { droppedStatements } from "./dropped-statements.ts";
 import { embedOrKeep, MAX_EMBEDDED_BYTES, takeEmbedded } from "./embedded-world.ts";
 import { hasBranchData } from "./exported-data.ts";
 import { failedEntry, writeScenarioFile } from "./failed-world.ts";
+import { placeWorlds } from "./failure-files.ts";
 import { copyWorldAt } from "./world-copy.ts";
 import {
   openWorldDatabase,
@@ -121,7 +122,8 @@ export async function recordWorld({
     const isBeside = !embedsWorld && failedTest === undefined;
     return { steps: steps.length, state, omitted, worldFile: isBeside ? paths.world : undefined };
   } catch (error) {
-    for (const path of [paths.world, paths.failed]) removeDatabase(path);
+    for (const path of [paths.world, paths.failed])
+      for (const written of [path, temporaryPath(path)]) removeDatabase(written);
     throw toFileError(file, error);
   } finally {
     progress.end();
@@ -163,13 +165,13 @@ async function writeRecording(
   wrapFileErrors(paths.scenario, () => mkdirSync(dirname(paths.scenario), { recursive: true }));
   // A text should be short.
   const isShort = embedsWorld || failedTest !== undefined;
-  await copyWorldAt(file, paths.world, {
+  await copyWorldAt(file, failedTest === undefined ? paths.world : temporaryPath(paths.world), {
     rewindTo: { at: from.at, world: initialWorld },
     originWorld: name,
     withHistory: !isShort,
   });
   if (failedTest !== undefined)
-    await copyWorldAt(file, paths.failed, {
+    await copyWorldAt(file, temporaryPath(paths.failed), {
       rewindTo: { at: to.at, world: finalWorld },
       originWorld: name,
       withHistory: true,
@@ -178,7 +180,7 @@ async function writeRecording(
   const world = {
     file: embedsWorld
       ? requireEmbedded(paths.world)
-      : isShort
+      : failedTest !== undefined
         ? embedOrKeep(paths.world)
         : basename(paths.world),
   };
@@ -205,6 +207,7 @@ async function writeRecording(
           ),
         }),
   });
+  if (failedTest !== undefined) placeWorlds([paths.world, paths.failed]);
 }
 
 /** The files of a recording. Throws if one exists. */

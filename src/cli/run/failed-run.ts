@@ -4,10 +4,11 @@ import { setImmediate } from "node:timers/promises";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import type { RunFailure } from "../../scenario/run/verdict.ts";
 import { resolvePoint, worldAt } from "../../simulation/replay.ts";
+import { temporaryPath } from "../../store/file/atomic-file.ts";
 import { DEFAULT_WORLD } from "../../worlds/directory-layout.ts";
 import { embedWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 import { failedEntry, writeScenarioFile } from "../history/failed-world.ts";
-import { removeEarlierFailure, worldBeside } from "../history/failure-files.ts";
+import { placeWorlds, removeEarlierFailure, worldBeside } from "../history/failure-files.ts";
 import { copyWorldAt } from "../history/world-copy.ts";
 import {
   openWorldDatabase,
@@ -31,12 +32,15 @@ const MAX_NAME_LENGTH = 200;
 /** The file of a run that fails: its scenario, and its world at the first failure. */
 export class FailedRunFile {
   readonly #path: string;
+  /** Where the world at the failure goes if it is too large for the file. */
+  readonly #world: string;
   /** The data directory of the run. */
   readonly #data: string;
   #failure: RunFailure | undefined;
 
   constructor(path: string, data: string) {
     this.#path = path;
+    this.#world = worldBeside(path, "failed");
     this.#data = data;
     mkdirSync(dirname(path), { recursive: true });
     removeEarlierFailure(path, ["failed"]);
@@ -53,7 +57,7 @@ export class FailedRunFile {
       const at = Math.min(Date.parse(failure.at), head.at);
       const point = at === head.at ? undefined : resolvePoint(journal, { at }, head);
       const { seq } = point?.ok === true ? point.value : head;
-      await copyWorldAt(file, worldBeside(this.#path, "failed"), {
+      await copyWorldAt(file, temporaryPath(this.#world), {
         rewindTo: {
           at: point?.ok === true ? at : head.at,
           world: await worldAt(journal, seq, () => setImmediate()),
@@ -101,8 +105,9 @@ export class FailedRunFile {
           what: failure.what,
           message: `expected ${failure.expected}, got ${failure.actual}`,
         },
-        ...([failure.at, [], worldBeside(this.#path, "failed")] as const),
+        ...([failure.at, [], this.#world] as const),
       ),
     });
+    placeWorlds([this.#world]);
   }
 }
