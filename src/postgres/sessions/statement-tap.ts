@@ -20,6 +20,8 @@ type Sent =
   | { readonly kind: "sync"; readonly parsed: string | undefined };
 
 const INT16_BYTES = 2;
+/** What a Close ends, if it is no portal. */
+const STATEMENT = "S".charCodeAt(0);
 const NOTHING: Work = { text: "", parameters: 0 };
 
 /** Logs the statements of a client with the world's instants; `undefined` if there is no log. */
@@ -90,6 +92,10 @@ export class StatementTap {
       case "B":
         this.#bind(body);
         return;
+      case "C":
+        // Otherwise a client that prepares each statement under a name of its own would fill the memory.
+        this.#close(body);
+        return;
       case "E":
         this.#sent.push({ kind: "execute", work: this.#portals.get(textAt(body, 0).text) ?? NOTHING });
         this.#parsed = undefined;
@@ -104,6 +110,12 @@ export class StatementTap {
         return;
       default:
     }
+  }
+
+  #close(body: Buffer): void {
+    const { text: name } = textAt(body, 1);
+    if (body[0] === STATEMENT) this.#prepared.delete(name);
+    else this.#portals.delete(name);
   }
 
   #bind(body: Buffer): void {

@@ -32,23 +32,9 @@ export class StatementLog {
   #statements: { readonly world: string; readonly statement: LoggedStatement }[] = [];
 
   add(world: string, statement: LoggedStatement): void {
-    const { outcome } = statement;
-    this.#statements.push({
-      world,
-      statement: {
-        ...statement,
-        text: withoutPasswords(statement.text),
-        outcome:
-          "failed" in outcome
-            ? {
-                failed: {
-                  ...outcome.failed,
-                  message: outcome.failed.message.slice(0, MAX_MESSAGE_CHARACTERS),
-                },
-              }
-            : outcome,
-      },
-    });
+    const text = withoutPasswords(statement.text);
+    const outcome = outcomeOf(statement, text !== statement.text);
+    this.#statements.push({ world, statement: { ...statement, text, outcome } });
     // Amortized: cut only when the array has doubled.
     if (this.#statements.length >= 2 * MAX_STATEMENTS)
       this.#statements = this.#statements.slice(-MAX_STATEMENTS);
@@ -70,14 +56,28 @@ export function cutStatement(text: string): string {
     : `${bytes.subarray(0, MAX_STATEMENT_BYTES).toString("utf8")}…`;
 }
 
-/** A literal after the word `password` may have any quotes, so the statement ends there. */
-const PASSWORD_LITERAL = /(\bpassword[\s=]{1,100})(?:[eu]&?)?(?:'|\$(?!\d)).*$/is;
+const CHANGES_ROLE = /\b(?:create|alter)\s+(?:role|user|group)\b/i;
+/** A role's password may have any quotes, or be what Postgres rejects, so the statement ends there. */
+const PASSWORD_OF_ROLE = /(\bpassword\b)(?!\s+null\b).*$/is;
+/** The same for a literal, or a name, after the word `password`. */
+const PASSWORD_LITERAL = /(\bpassword[\s=]{1,100})(?:[eu]&?)?(?:['"]|\$(?!\d)).*$/is;
 const PASSWORD_IN_TEXT = /(\bpassword=)[^\s'"$]+/gi;
 const PASSWORD_OF_URI = /(:\/\/[^\s:/@]{0,100}:)[^\s@/]{1,100}@/g;
+/** Postgres quotes the text of a statement where it does not understand it. */
+const QUOTED_IN_MESSAGE = /".*"/s;
 
 function withoutPasswords(text: string): string {
-  return text
+  const ofRoles = CHANGES_ROLE.test(text) ? text.replace(PASSWORD_OF_ROLE, "$1 '***' …") : text;
+  return ofRoles
     .replace(PASSWORD_LITERAL, "$1'***' …")
     .replaceAll(PASSWORD_IN_TEXT, "$1***")
     .replaceAll(PASSWORD_OF_URI, "$1***@");
+}
+
+/** `hasPassword`: the statement had one, which the error may quote. */
+function outcomeOf({ outcome }: LoggedStatement, hasPassword: boolean): StatementOutcome {
+  if (!("failed" in outcome)) return outcome;
+  const { code, message } = outcome.failed;
+  const shown = hasPassword ? message.replace(QUOTED_IN_MESSAGE, '"***"') : message;
+  return { failed: { code, message: shown.slice(0, MAX_MESSAGE_CHARACTERS) } };
 }

@@ -24,6 +24,12 @@ test.each([
   ],
   ["update users set password = 'secret'", "update users set password = '***' …"],
   ["update users set password = $1", "update users set password = $1"],
+  ['alter role app password "secret"', "alter role app password '***' …"],
+  ["alter user app with password secret", "alter user app with password '***' …"],
+  ["alter role app password/**/'secret'", "alter role app password '***' …"],
+  ["alter role app password null login", "alter role app password null login"],
+  ["create role password_reader", "create role password_reader"],
+  ["select password from users where role = 'admin'", "select password from users where role = 'admin'"],
   ["select 'no secret'", "select 'no secret'"],
 ])("%s is logged without its password", (text, expected) => {
   const log = new StatementLog();
@@ -39,4 +45,20 @@ test("a log has the newest 2000 statements of all worlds, each for its world", (
     Array.from({ length: 1_000 }, (_, index) => String(2_502 + 2 * index)),
   );
   expect(log.of("odd")).toHaveLength(1_000);
+});
+
+test("the error of a statement with a password does not quote it", () => {
+  const log = new StatementLog();
+  const failed = (text: string, message: string) =>
+    log.add("default", { ...statement, text, outcome: { failed: { code: "42601", message } } });
+  failed('alter role app password "secret"', 'syntax error at or near ""secret""');
+  failed("alter role app password 'my'secret'", 'unterminated quoted string at or near "secret\'"');
+  failed("alter role app password secret", 'syntax error at or near "secret"');
+  failed("selec 1", 'syntax error at or near "selec"');
+  expect(log.of("default").map(({ outcome }) => "failed" in outcome && outcome.failed.message)).toEqual([
+    'syntax error at or near "***"',
+    'unterminated quoted string at or near "***"',
+    'syntax error at or near "***"',
+    'syntax error at or near "selec"',
+  ]);
 });

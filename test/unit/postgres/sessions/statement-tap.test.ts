@@ -102,3 +102,18 @@ test("a text of the longest length is whole, and a longer one is cut", () => {
     [`${text}y…`, 0, { done: "SELECT 1" }],
   ]);
 });
+
+test("a statement and a portal that the client closes are not stored any more", () => {
+  const close = (kind: "S" | "P", name: string) => message("C", Buffer.from(`${kind}${name}\0`));
+  expect(
+    logged(
+      [">", parse("one", "select 1"), close("S", "one"), bind("one", 0), execute, sync],
+      ["<", failed("26000", "no such statement"), ready],
+      [">", parse("two", "select 2"), bind("two", 0), close("P", ""), execute, sync],
+      ["<", failed("34000", "no such portal"), ready],
+    ),
+  ).toEqual([
+    ["", 0, { failed: { code: "26000", message: "no such statement" } }],
+    ["", 0, { failed: { code: "34000", message: "no such portal" } }],
+  ]);
+});
