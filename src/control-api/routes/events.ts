@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as z from "zod";
+import type { HistoryInfo } from "../../worlds/world-handle.ts";
 import { onClockMoved } from "../http/clock-moves.ts";
 import { ENTRIES_PER_CHUNK, followEntries } from "../http/follow-entries.ts";
 import { runRead } from "../http/handler.ts";
@@ -35,9 +36,14 @@ export function eventRoutes(): readonly ControlApiRoute[] {
 const listEvents = route("GET /events", { query: eventsQuery }, async ({ world, query }) => {
   const pieces: string[] = [];
   let last = query.since;
+  let begun: HistoryInfo | undefined;
   for (let count = 0; count < query.limit; ) {
     const limit = Math.min(EVENTS_PER_TURN, query.limit - count);
     const events = await world.events(last, limit);
+    const history = world.history();
+    begun ??= history;
+    // The rest would be of another history, or begin after a gap. The next call says so.
+    if (count > 0 && (history.id !== begun.id || history.forgottenSeq > last)) break;
     const shown = events.map((event) => JSON.stringify(renderObject(event))).join(",");
     if (shown !== "") pieces.push(pieces.length === 0 ? shown : `,${shown}`);
     last = events.at(-1)?.seq ?? last;
@@ -45,7 +51,7 @@ const listEvents = route("GET /events", { query: eventsQuery }, async ({ world, 
     count += events.length;
     await nextTurn();
   }
-  const { forgottenSeq } = world.history();
+  const { forgottenSeq } = begun ?? world.history();
   const rest = {
     next_since: last,
     // Set when `since` is before the truncation: the list begins after this event instead.

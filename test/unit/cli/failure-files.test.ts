@@ -15,7 +15,13 @@ test("a run that is interrupted after a failure leaves nothing that the next run
   const { path: failures, remove } = temporaryDirectory();
   onTestFinished(remove);
   const path = join(failures, "shop.yaml");
-  const failure = { at: new Date(START).toISOString(), what: "step 1", expected: "200", actual: "404" };
+  const failure = {
+    at: new Date(START).toISOString(),
+    what: "step 1",
+    expected: "200",
+    actual: "404",
+    caused_by: [],
+  };
 
   await new FailedRunFile(path, storage.directory).capture(failure);
 
