@@ -79,8 +79,8 @@ function operationsReader(database: Database, actions: readonly string[], status
   const [actionCodes, statusCodes] = [actions.length + 1, statuses.length + 1];
   const packed = database
     .prepare(
-      `SELECT (((created_at - ?) * ? + min(duration_ms, ?)) * ${actionCodes} + ${positionSql("action", actions)}) * ${statusCodes}
-       + ${positionSql("status", statuses)} ${inOrder}`,
+      `SELECT (((created_at - ?) * ? + iif(duration_ms < 0, ?, min(duration_ms, ?))) * ${actionCodes}
+       + ${positionSql("action", actions)}) * ${statusCodes} + ${positionSql("status", statuses)} ${inOrder}`,
     )
     .pluck();
   const durations = database.prepare(`SELECT duration_ms ${inOrder}`).pluck();
@@ -90,12 +90,14 @@ function operationsReader(database: Database, actions: readonly string[], status
     const durationCodes = Math.floor(Number.MAX_SAFE_INTEGER / instants / actionCodes / statusCodes);
     if (durationCodes < 1)
       throw new UserError(`the operations of compute ${endpoint} lie too many years apart to be read`);
+    // Stands for those that are read again.
+    const other = durationCodes - 1;
     const values = packed.all(
-      ...[firstAt, durationCodes, durationCodes - 1, ...actions, ...statuses, endpoint],
+      ...[firstAt, durationCodes, other, other, ...actions, ...statuses, endpoint],
     ) as number[];
     const columns = emptyColumns(values.length);
     const { createdAt, durationMs, action, status } = columns;
-    let hasLonger = false;
+    let hasOthers = false;
     for (let index = 0; index < values.length; index += 1) {
       const value = values[index] as number;
       const withAction = Math.floor(value / statusCodes);
@@ -106,9 +108,9 @@ function operationsReader(database: Database, actions: readonly string[], status
       action[index] = withAction - withDuration * actionCodes;
       durationMs[index] = duration;
       createdAt[index] = firstAt + sinceFirst;
-      hasLonger ||= duration === durationCodes - 1;
+      hasOthers ||= duration === other;
     }
-    if (hasLonger) durationMs.set(durations.all(endpoint) as number[]);
+    if (hasOthers) durationMs.set(durations.all(endpoint) as number[]);
     return columns;
   };
 }

@@ -62,6 +62,19 @@ test("durations are read as they were written, however far apart the operations 
   expect([...status]).toEqual([0, 1, 2]);
 });
 
+test("a negative duration changes nothing else of its operation", () => {
+  const { createdAt, durationMs, action, status } = columnsOf([
+    [0, "start_compute", "finished", -5],
+    [1, "suspend_compute", "failed", -1],
+  ]);
+  expect([...createdAt].map((at) => at - T0)).toEqual([0, 1_000]);
+  expect([...durationMs]).toEqual([-5, -1]);
+  expect([[...action], [...status]]).toEqual([
+    [0, 1],
+    [0, 1],
+  ]);
+});
+
 test("operations that lie millions of years apart are rejected", () => {
   expect(() =>
     columnsOf([
