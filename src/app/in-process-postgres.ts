@@ -13,9 +13,10 @@ import { EngineError } from "../postgres/engine/engine.ts";
 import { findTimeLibrary } from "../postgres/engine/time-library.ts";
 import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
 import { CannotRunError } from "../scenario/run/target.ts";
+import { DEFAULT_DATA } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 
-import type { PostgresOptions, SqlClock } from "./open-gateway.ts";
+import { DEFAULT_ENGINE_VERSION, type PostgresOptions, type SqlClock } from "./open-gateway.ts";
 import { DEFAULT_MAX_BRANCH_HISTORY, PostgresPort } from "./postgres-port.ts";
 import { VOLUMES } from "./run-files.ts";
 import type { RunSql } from "./sql-route.ts";
@@ -53,11 +54,14 @@ export async function openInProcessPostgres(
   data: string | undefined,
   {
     engineBin,
-    engineVersion = "nearest",
+    enginesData = data ?? DEFAULT_DATA,
+    engineVersion = DEFAULT_ENGINE_VERSION,
     ignoresLoad,
     sqlClock = "machine",
     statements,
-  }: Partial<Pick<PostgresOptions, "engineBin" | "engineVersion" | "sqlClock" | "statements">> &
+  }: Partial<
+    Pick<PostgresOptions, "engineBin" | "enginesData" | "engineVersion" | "sqlClock" | "statements">
+  > &
     Pick<PostgresOptions, "ignoresLoad">,
 ): Promise<InProcessPostgres> {
   const directory = data ?? mkdtempSync(join(tmpdir(), "standin-data-"));
@@ -69,6 +73,7 @@ export async function openInProcessPostgres(
     tlsDirectory: join(directory, "tls"),
     engine: "auto" as const,
     engineVersion,
+    enginesData,
     engineBin,
     maxEngines: MAX_ENGINES,
     maxBranchHistory: DEFAULT_MAX_BRANCH_HISTORY,
@@ -128,7 +133,11 @@ export async function openPostgresOfRun(
   try {
     if (sqlClock === "world") findTimeLibrary();
     need = "sql steps need Postgres";
-    return await openInProcessPostgres(worlds, data, { ignoresLoad: true, sqlClock });
+    return await openInProcessPostgres(worlds, data, {
+      ignoresLoad: true,
+      enginesData: DEFAULT_DATA,
+      sqlClock,
+    });
   } catch (error) {
     if (error instanceof EngineError) throw new CannotRunError(`${need}: ${error.message}`);
     throw error;

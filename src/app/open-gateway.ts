@@ -11,6 +11,10 @@ import { EXTENSION, TEMPLATES, type Volumes } from "../postgres/volumes/volumes.
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 
+export type EngineVersionRule = "exact" | "nearest";
+
+export const DEFAULT_ENGINE_VERSION = "exact" satisfies EngineVersionRule;
+
 export type PostgresOptions = {
   /** Only if it is the directory of this server's worlds may its mode be changed. */
   readonly dataDirectory: string;
@@ -20,8 +24,10 @@ export type PostgresOptions = {
   readonly engine: "auto" | "none";
   /** The directory of `postgres` and `initdb`; absent: they are searched for. */
   readonly engineBin?: string | undefined;
-  /** Whether a project of a version that is not installed runs the nearest one. */
-  readonly engineVersion: "exact" | "nearest";
+  /** For a project of a version that is not installed. `exact`: clients are rejected. `nearest`: another one runs. */
+  readonly engineVersion: EngineVersionRule;
+  /** The data directory that `standin engines install` was given; absent: `dataDirectory`. */
+  readonly enginesData?: string | undefined;
   /** The data directory is removed when this process has ended, also by SIGKILL. */
   readonly isTemporary?: boolean;
   readonly maxEngines: number;
@@ -95,6 +101,7 @@ export type EngineOptions = Pick<
   | "engine"
   | "engineBin"
   | "engineVersion"
+  | "enginesData"
   | "isTemporary"
   | "maxBranchHistory"
   | "extensionName"
@@ -113,7 +120,7 @@ export async function openPostgresEngine(
   }
   const { engineUser } = await import("../postgres/engine/os-user.ts");
   const { findInstallations } = await import("../postgres/engine/installation.ts");
-  const { ENGINES } = await import("../postgres/engine/installed-engines.ts");
+  const { enginesDirectory } = await import("../postgres/engine/installed-engines.ts");
   const { writeExtension } = await import("../postgres/engine/extension.ts");
   const { findTimeLibrary } = await import("../postgres/engine/time-library.ts");
   const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
@@ -124,11 +131,8 @@ export async function openPostgresEngine(
   mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
   // Also for the programs of `standin engines install`.
   if (user !== undefined) await makeReachable(root, options.dataDirectory, user);
-  const installations = await findInstallations(
-    options.engineBin,
-    user,
-    join(resolve(options.dataDirectory), ENGINES),
-  );
+  const find = () => findInstallations(options.engineBin, user, enginesDirectory(options));
+  const installations = await find();
   log.info(
     user === undefined
       ? "Postgres runs as the user of this server: what escapes from Postgres can do what the server can (SECURITY.md)"
@@ -138,6 +142,7 @@ export async function openPostgresEngine(
   mkdirSync(extensionDirectory, { recursive: true, mode: user === undefined ? 0o700 : 0o755 });
   const engine = new PostgresEngine({
     installations,
+    findInstallations: find,
     templateDirectory: join(root, TEMPLATES),
     extension: writeExtension(extensionDirectory, options.extensionName),
     user,

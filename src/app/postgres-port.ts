@@ -1,6 +1,5 @@
 import { lookup, resolve4 } from "node:dns/promises";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BranchData } from "../platform/model/branch-data.ts";
@@ -38,6 +37,7 @@ const NO_FIGURES: GatewayFigures = {
 /** The port for Postgres clients. What only they need is loaded when the first one connects. */
 export class PostgresPort {
   readonly #server: Server;
+  readonly #worlds: WorldsHandle;
   readonly #load: () => Promise<Gateway>;
   readonly #volumes: Volumes;
   readonly #log: PostgresLog;
@@ -49,6 +49,7 @@ export class PostgresPort {
   #isClosed = false;
 
   constructor(worlds: WorldsHandle, options: PostgresOptions, log: PostgresLog) {
+    this.#worlds = worlds;
     this.#volumes = new Volumes(options.volumes, options.dataDirectory);
     this.#limit = new DataLimit(this.#volumes, options.maxData);
     this.#load = async () => {
@@ -130,22 +131,11 @@ export class PostgresPort {
     return describeData(this.#volumes, row);
   }
 
-  /**
-   * Logs which versions of Postgres are installed, or what to install if there is none. Clients can connect as soon
-   * as it is installed.
-   */
+  /** Logs which versions of Postgres are installed, and which of those that projects have are missing. */
   async reportInstallations(): Promise<void> {
     if (!this.runsEngines) return;
-    const { engineUser } = await import("../postgres/engine/os-user.ts");
-    const { describeInstallations, findInstallations } = await import("../postgres/engine/installation.ts");
-    const { ENGINES } = await import("../postgres/engine/installed-engines.ts");
-    try {
-      const engines = join(resolve(this.#options.dataDirectory), ENGINES);
-      const installations = await findInstallations(this.#options.engineBin, engineUser(), engines);
-      this.#log.info(`Postgres versions: ${describeInstallations(installations)}`);
-    } catch (error) {
-      this.#log.error(error, "Postgres clients will be rejected");
-    }
+    const { reportEngines } = await import("./report-engines.ts");
+    await reportEngines(this.#worlds, this.#options, this.#log);
   }
 
   /**

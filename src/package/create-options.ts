@@ -63,8 +63,8 @@ export type StandinPostgresOptions = {
   /** The directory of the programs `postgres` and `initdb`. Default: as of `standin serve`. */
   readonly engineBin?: string;
   /**
-   * For projects whose version is not installed. `nearest`: the next newer one runs, else the newest. `exact`: their
-   * clients are rejected. Default: `nearest`.
+   * For projects whose version is not installed. `exact`: their clients are rejected. `nearest`: the next newer one
+   * runs, else the newest. Default: `exact`.
    */
   readonly engineVersion?: "exact" | "nearest";
   /** `world`: `now()` in SQL is the world's clock, which needs Linux and the library libfaketime. Default: `machine`. */

@@ -3,6 +3,8 @@ import { basename, join } from "node:path";
 import { removeDatabase, syncEntry, TEMPORARY_SUFFIX } from "../store/file/atomic-file.ts";
 
 export const DEFAULT_WORLD = "default";
+/** The data directory of commands without `--data`. */
+export const DEFAULT_DATA = "./.standin";
 
 /** Suffix of a deleted world's file until its snapshots are deleted too. */
 export const DELETED_SUFFIX = ".deleted";

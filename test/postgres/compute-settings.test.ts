@@ -7,6 +7,7 @@ import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import {
   connect,
   createBranch,
+  NEAREST_VERSION,
   type PostgresServer,
   startPostgresServer,
 } from "../support/postgres/postgres.ts";
@@ -18,7 +19,7 @@ async function settingOf(client: Client, name: string): Promise<string> {
 }
 
 async function serverOf(args: readonly string[] = []): Promise<PostgresServer> {
-  const server = await startPostgresServer([...ARGS, ...args]);
+  const server = await startPostgresServer([...ARGS, ...NEAREST_VERSION, ...args]);
   onTestFinished(() => server.end());
   return server;
 }

@@ -170,16 +170,22 @@ test.each([
     .toEqual([[], []]);
 });
 
-test("with engineVersion exact, clients of a version that is not installed are rejected", async () => {
+test("clients of a version that is not installed are rejected, unless engineVersion is nearest", async () => {
   const [installation] = await findInstallations(undefined, engineUser());
   const { version = 0, binDirectory = "" } = installation ?? {};
-  const sim = await create({ postgres: { engineBin: binDirectory, engineVersion: "exact" } });
+  const sim = await create({ postgres: { engineBin: binDirectory } });
   const missing = version === 16 ? 15 : 16;
   await post(sim, "/projects", { project: { pg_version: missing } });
   await expect(connectTo(await sim.connectionUri())).rejects.toMatchObject({
     code: "53000",
-    message: expect.stringContaining(`run "standin engines install ${missing}"`),
+    message: expect.stringContaining(
+      `runs Postgres ${version} only (--engine-bin), and the project has ${missing}`,
+    ),
   });
+  const nearest = await create({ postgres: { engineBin: binDirectory, engineVersion: "nearest" } });
+  await post(nearest, "/projects", { project: { pg_version: missing } });
+  const { rows } = await (await connectTo(await nearest.connectionUri())).query("show server_version_num");
+  expect(Math.floor(rows[0].server_version_num / 10_000)).toBe(version);
 });
 
 test("branches of one parent that are created in parallel have its data, each its own", async () => {

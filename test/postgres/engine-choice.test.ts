@@ -1,7 +1,11 @@
+import { chmodSync, existsSync } from "node:fs";
+import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
 import { engineUser } from "../../src/postgres/engine/os-user.ts";
+import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
 import {
   connect,
   createBranch,
@@ -10,6 +14,7 @@ import {
   withoutVerification,
 } from "../support/postgres/postgres.ts";
 import { runStandin } from "../support/process/in-process-command.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 test("with --engine none, clients are rejected and start no compute", async () => {
   const server = await startPostgresServer(["--engine", "none", "--operations", "immediate"]);
@@ -39,11 +44,12 @@ test("variables of the operator's own clients do not reach Postgres", async () =
   expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
 });
 
-test("a version that is not installed is replaced with a warning; starts are measured", async () => {
+test("with --engine-version nearest, a missing version is replaced with a warning; starts are measured", async () => {
   const [installation] = await findInstallations(undefined, engineUser());
   const { version = 0, binDirectory = "" } = installation ?? {};
   const other = version === 16 ? 15 : 16;
-  const server = await startPostgresServer(["--engine-bin", binDirectory, "--operations", "immediate"]);
+  const nearest = ["--engine-version", "nearest", "--operations", "immediate"];
+  const server = await startPostgresServer(["--engine-bin", binDirectory, ...nearest]);
   onTestFinished(() => server.end());
   // Before the first client connects.
   await expect.poll(server.stderr).toContain(`Postgres versions: ${version} (${binDirectory})`);
@@ -67,19 +73,89 @@ test("a version that is not installed is replaced with a warning; starts are mea
   expect(body).toMatch(/standin_postgres_engine_start_seconds_total (0\.\d+|[1-9])/);
 });
 
-test("with --engine-version exact, clients of a version that is not installed learn the command", async () => {
+/** A version that this machine has, and two that it has not. */
+async function versions() {
+  const installations = await findInstallations(undefined, engineUser());
+  const installed = installations.map(({ version }) => version);
+  const [present, [missing = 0, alsoMissing = 0]] = [
+    installed.find((version) => version <= 17) ?? 0,
+    [16, 15, 14, 17].filter((version) => !installed.includes(version)),
+  ];
+  return { present, missing, alsoMissing };
+}
+
+test("clients of a version that is not installed learn the command, also from the log of the next start", async () => {
+  const { present, missing, alsoMissing } = await versions();
+  const server = await startPostgresServer();
+  onTestFinished(() => server.end());
+  const same = await connect((await createBranch(server, { pg_version: present })).uri);
+  expect((await same.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  const branch = await createBranch(server, { pg_version: missing });
+  await createBranch(server, { pg_version: alsoMissing });
+  await createBranch(server, { pg_version: alsoMissing });
+  await expect(connect(branch.uri)).rejects.toMatchObject({
+    code: "53000",
+    message: `Postgres ${missing} is not installed; run "standin engines install ${missing}", or start the server with --engine-version nearest`,
+  });
+  expect((await server.sim("GET", "/endpoints")).body.endpoints).toContainEqual(
+    expect.objectContaining({ pg_version: missing, running_pg_version: null }),
+  );
+  await server.kill("SIGTERM");
+  const again = await startPostgresServer([], server.data);
+  onTestFinished(() => again.end());
+  const command = (version: number) =>
+    `clients are rejected; run "standin engines install ${version} --data ${server.data}"`;
+  await expect
+    .poll(again.stderr)
+    .toContain(
+      JSON.stringify(`Postgres ${missing} is not installed, and 1 project has it: ${command(missing)}`).slice(
+        1,
+        -1,
+      ),
+    );
+  expect(again.stderr()).toContain(
+    JSON.stringify(
+      `Postgres ${alsoMissing} is not installed, and 2 projects have it: ${command(alsoMissing)}`,
+    ).slice(1, -1),
+  );
+});
+
+test("a version that is installed while the server runs is found by the next client", async () => {
+  const user = engineUser();
+  const [installation] = await findInstallations(undefined, user);
+  if (installation === undefined) throw new Error("no Postgres is installed");
+  const directory = testDirectory();
+  chmodSync(directory, 0o711);
+  let found = [{ ...installation, version: 99 }];
+  const engine = new PostgresEngine({
+    replacesVersions: false,
+    installations: found,
+    findInstallations: async () => found,
+    templateDirectory: join(directory, "templates"),
+    extension: writeExtension(directory, "platform"),
+    user,
+    maxLogBytes: 2 ** 25,
+    maxSlotLogBytes: 2 ** 25,
+  });
+  onTestFinished(() => engine.close());
+  const { version } = installation;
+  await expect(engine.emptyCluster(version)).rejects.toThrow(`Postgres ${version} is not installed`);
+  found = [installation];
+  expect(existsSync(await engine.emptyCluster(version))).toBe(true);
+  expect(engine.versions).toEqual([version]);
+});
+
+test("with --engine-bin, clients of a project of another version learn which one runs", async () => {
   const [installation] = await findInstallations(undefined, engineUser());
   const { version = 0, binDirectory = "" } = installation ?? {};
   const other = version === 16 ? 15 : 16;
   const exact = ["--engine-version", "exact", "--operations", "immediate"];
   const server = await startPostgresServer(["--engine-bin", binDirectory, ...exact]);
   onTestFinished(() => server.end());
-  const same = await connect((await createBranch(server, { pg_version: version })).uri);
-  expect((await same.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
-  const missing = await createBranch(server, { pg_version: other });
-  await expect(connect(missing.uri)).rejects.toMatchObject({
+  const branch = await createBranch(server, { pg_version: other });
+  await expect(connect(branch.uri)).rejects.toMatchObject({
     code: "53000",
-    message: `Postgres ${other} is not installed; run "standin engines install ${other}", or start the server with --engine-version nearest`,
+    message: `this server runs Postgres ${version} only (--engine-bin), and the project has ${other}; start the server without --engine-bin, or with --engine-version nearest`,
   });
 });
 

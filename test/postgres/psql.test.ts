@@ -9,13 +9,14 @@ import {
   createBranch,
   isMissing,
   majorVersionOf,
+  NEAREST_VERSION,
   runProgram,
   serverForTests,
   stateOf,
 } from "../support/postgres/postgres.ts";
 import { testDirectory } from "../support/server/running-server.ts";
 
-const server = await serverForTests();
+const server = await serverForTests(["--operations", "immediate", ...NEAREST_VERSION]);
 const branch = await createBranch(server);
 
 function psql(uri: string, ...args: string[]) {

@@ -2,6 +2,9 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Client } from "pg";
 import { expect, test } from "vitest";
+import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
+import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import { connect, createBranch, letSuspend, serverForTests, stateOf } from "../support/postgres/postgres.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
@@ -145,7 +148,12 @@ async function settingOf(client: Client, name: string): Promise<string> {
   return row[name];
 }
 
-test.each([15, 17])(
+/** Those that a project of profile 2024 can have. */
+const VERSIONS = (await findInstallations(undefined, engineUser()))
+  .map(({ version }) => version)
+  .filter((version) => version <= PROFILES["2024"].pgVersions.highest);
+
+test.each(VERSIONS)(
   "on Postgres %i, max_connections of a replica is that of its own size, smaller or larger than that of its primary",
   async (pg_version) => {
     const branch = await createBranch(server, { pg_version });

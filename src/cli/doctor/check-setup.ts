@@ -1,7 +1,10 @@
+import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { formatBytes } from "../../postgres/volumes/format-bytes.ts";
 
 /** What a check found. `problem`: a server with default options does not start. `warning`: a part of it does not work. */
 type CheckLevel = "ok" | "warning" | "problem";
+
+const DEFAULT_PG_VERSION = PROFILES[DEFAULT_PROFILE].defaultPgVersion;
 
 export type SetupCheck = {
   readonly check:
@@ -203,12 +206,21 @@ function checkApiPort({ apiPort: { port, use } }: SetupFacts): SetupCheck {
 
 function checkEngines({ engines }: SetupFacts): SetupCheck {
   const check = "postgres" as const;
-  if ("value" in engines) return { check, level: "ok", found: `Postgres ${engines.value.join(", ")}` };
+  if ("value" in engines) {
+    const found = `Postgres ${engines.value.join(", ")}`;
+    if (engines.value.includes(DEFAULT_PG_VERSION)) return { check, level: "ok", found };
+    return {
+      check,
+      level: "warning",
+      found: `${found}. New projects of profile ${DEFAULT_PROFILE} have Postgres ${DEFAULT_PG_VERSION}, so their clients are rejected`,
+      fix: `run standin engines install ${DEFAULT_PG_VERSION}, or start the server with --engine-version nearest`,
+    };
+  }
   return {
     check,
     level: "warning",
     found: `${engines.error}. The API works without it; Postgres clients are rejected`,
-    fix: "run standin engines install 17",
+    fix: `run standin engines install ${DEFAULT_PG_VERSION}`,
   };
 }
 

@@ -117,10 +117,10 @@ async function readWorlds(path: string): Promise<SetupFacts["worlds"]> {
 
 async function readEngines(path: string): Promise<SetupFacts["engines"]> {
   const { findInstallations } = await import("../../postgres/engine/installation.ts");
-  const { ENGINES } = await import("../../postgres/engine/installed-engines.ts");
+  const { enginesDirectory } = await import("../../postgres/engine/installed-engines.ts");
   const { engineUser } = await import("../../postgres/engine/os-user.ts");
   try {
-    const found = await findInstallations(undefined, engineUser(), join(path, ENGINES));
+    const found = await findInstallations(undefined, engineUser(), enginesDirectory({ dataDirectory: path }));
     return { value: found.map(({ version }) => version) };
   } catch (error) {
     return { error: firstLine(error) };

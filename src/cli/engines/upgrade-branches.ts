@@ -11,7 +11,7 @@ import { upgradeData } from "../../postgres/data/upgrade-data.ts";
 import { versionOfData } from "../../postgres/data/volume-versions.ts";
 import type { Engine } from "../../postgres/engine/engine.ts";
 import { findInstallations, type Installation } from "../../postgres/engine/installation.ts";
-import { ENGINES } from "../../postgres/engine/installed-engines.ts";
+import { enginesDirectory } from "../../postgres/engine/installed-engines.ts";
 import { engineUser } from "../../postgres/engine/os-user.ts";
 import type { Carried } from "../../postgres/engine/upgrade/carry-cluster.ts";
 import { findDumpPrograms } from "../../postgres/engine/upgrade/dump-programs.ts";
@@ -125,7 +125,11 @@ type Execution = {
 async function execute(execution: Execution): Promise<readonly BranchUpgrade[]> {
   const { options, data, worlds, volumes, planned } = execution;
   const user = engineUser();
-  const installations = await findInstallations(undefined, user, join(data, ENGINES)).catch(asCliError);
+  const installations = await findInstallations(
+    undefined,
+    user,
+    enginesDirectory({ dataDirectory: data }),
+  ).catch(asCliError);
   // Before anything is changed.
   for (const { from, to, result } of planned)
     if (result === "planned") await checkPrograms(installations, from, to);

@@ -7,8 +7,8 @@ import { readWorldRow, type WorldRow } from "../../store/file/read-world.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
 import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
+import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { DEFAULT_DATA } from "../terminal/options.ts";
 
 const ADVICE = "; create it with: standin serve, or name another directory with --data";
 

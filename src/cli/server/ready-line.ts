@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { PACKAGE_ROOT } from "../../app/package-root.ts";
+import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
-import { DEFAULT_DATA } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import type { ServeOptions } from "./options/serve-options.ts";
 

@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
+import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import { WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
 import { CliError } from "./cli-error.ts";
 import { checkInputExists } from "./input-file.ts";
 import { integerParser, parsePointOption } from "./option-parsers.ts";
 import { invalidValue } from "./usage-errors.ts";
 
-export const DEFAULT_DATA = "./.standin";
 /** Largest seed of a scenario run or a what-if; the seed of a world may be larger. */
 const MAX_RUN_SEED = 2 ** 32 - 1;
 

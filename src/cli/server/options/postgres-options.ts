@@ -1,3 +1,4 @@
+import { DEFAULT_ENGINE_VERSION } from "../../../app/open-gateway.ts";
 import { DEFAULT_MAX_BRANCH_HISTORY } from "../../../app/postgres-port.ts";
 import { DEFAULT_MAX_DATA, type MaxData } from "../../../postgres/data/data-limit.ts";
 import { integerParser, parseBytesOption } from "../../terminal/option-parsers.ts";
@@ -33,9 +34,9 @@ export const POSTGRES_OPTIONS = [
   {
     flags: "--engine-version <rule>",
     description:
-      "exact: reject clients of a project whose version of Postgres is not installed; nearest: run the next newer version, else the newest",
+      "exact: reject clients of a project whose version of Postgres is not installed; nearest: run the next newer version, else the newest, with a warning",
     choices: ["exact", "nearest"],
-    default: "nearest",
+    default: DEFAULT_ENGINE_VERSION,
   },
   {
     flags: "--volumes <dir>",
