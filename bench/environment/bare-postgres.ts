@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import pg from "pg";
 import { generate } from "selfsigned";
+import { DEFAULT_PROFILE, PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import { SUPERUSER } from "../../src/postgres/engine/engine.ts";
 import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { chooseInstallation, findInstallations } from "../../src/postgres/engine/installation.ts";
 import { engineUser, spawnOptions } from "../../src/postgres/engine/os-user.ts";
 import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
 
-const VERSION = 17;
+const VERSION = PROFILES[DEFAULT_PROFILE].defaultPgVersion;
 const MAX_CONNECTIONS = 112;
 const PASSWORD = "bench";
 const MAX_LOG_BYTES = 32 * 1024 ** 2;
