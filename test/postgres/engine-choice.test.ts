@@ -84,8 +84,12 @@ async function versions() {
   return { present, missing, alsoMissing };
 }
 
-test("clients of a version that is not installed learn the command, also from the log of the next start", async () => {
+test("clients of a version that is not installed learn the command, also from the log of the next start", async (context) => {
   const { present, missing, alsoMissing } = await versions();
+  if (alsoMissing === 0) {
+    context.skip("this machine lacks fewer than two versions of the platform");
+    return;
+  }
   const server = await startPostgresServer();
   onTestFinished(() => server.end());
   const same = await connect((await createBranch(server, { pg_version: present })).uri);
