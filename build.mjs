@@ -67,10 +67,13 @@ const SELDOM_USED = [
   "temporal-polyfill",
   "yaml",
 ];
+/** Messages of their errors contain names of classes. */
+const NEEDS_NAMES = ["pg", "selfsigned"];
 const seldomUsedFile = (name) => `./${name.replaceAll(/\W+/g, "-").replace(/^-/, "")}.cjs`;
 for (const name of SELDOM_USED)
   await esbuild.build({
     ...commonJs,
+    minifyIdentifiers: !NEEDS_NAMES.includes(name),
     stdin: { contents: `module.exports = require(${JSON.stringify(name)})`, resolveDir: "." },
     outfile: join(aside, seldomUsedFile(name)),
   });
@@ -81,6 +84,13 @@ const seldomUsed = {
       path: seldomUsedFile(path),
       external: true,
     })),
+};
+// The exports of the package load one build of the simulator, as ES modules and in CommonJS: one copy, and one class of
+// errors. It is CommonJS, because Node 20.15 cannot require an ES module.
+const simulator = {
+  name: "simulator",
+  setup: (build) =>
+    build.onResolve({ filter: /\/simulator\.ts$/ }, () => ({ path: "./simulator.cjs", external: true })),
 };
 // The command is one script, of which V8 can keep the compiled code for the next start.
 const { outputFiles } = await esbuild.build({
@@ -101,9 +111,9 @@ await esbuild.build({
   entryPoints: {
     standin: "src/cli/start/main.ts",
     "load-command": "src/cli/start/load-command.ts",
-    "create-standin": "src/package/create-standin.ts",
     vitest: "src/package/vitest.ts",
   },
+  plugins: [simulator],
   outdir: aside,
   splitting: true,
   format: "esm",
@@ -114,13 +124,19 @@ for (const thread of ["run", "whatif", "recording", "scrub", "record", "import"]
     `${aside}/${thread}-worker.js`,
     `import { loadCommand } from "./load-command.js";\nexport default await loadCommand().THREADS["${thread}-worker"]();\n`,
   );
-// For projects that use CommonJS: Node 20.15 cannot require an ES module.
 await esbuild.build({
   ...commonJs,
-  entryPoints: { "create-standin": "src/package/create-standin.ts" },
+  entryPoints: { simulator: "src/package/simulator.ts" },
+  plugins: [seldomUsed],
   outdir: aside,
   outExtension: { ".js": ".cjs" },
 });
+const names = "{ createStandin, StandinError }";
+writeFileSync(`${aside}/create-standin.js`, `export ${names} from "./simulator.cjs";\n`);
+writeFileSync(
+  `${aside}/create-standin.cjs`,
+  `"use strict";\nconst ${names} = require("./simulator.cjs");\nmodule.exports = ${names};\n`,
+);
 // The page that a server shows in a browser.
 await esbuild.build({
   entryPoints: { console: "src/console/main.tsx" },

@@ -6,6 +6,8 @@ import { PAGE_HEADERS } from "./page-headers.ts";
 
 /** The built documentation: `npm run docs` writes it, and each package contains it. */
 const FOLDER = join(PACKAGE_ROOT, "dist", "docs");
+/** Its pages as Markdown. The package has no second copy of them in the built documentation. */
+const SOURCES = join(PACKAGE_ROOT, "docs");
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -24,7 +26,7 @@ const NOT_BUILT =
   "This copy of standin contains no built documentation. Run `npm run docs` in the clone, or read docs/index.md.\n";
 
 /** The documentation at /docs/. It contains nothing of a world, and needs no token. */
-export function docsPages(folder: string = FOLDER): Hono {
+export function docsPages(folder: string = FOLDER, sources: string = SOURCES): Hono {
   const app = new Hono();
   app.get("/llms.txt", (context) => context.redirect("docs/llms.txt"));
   app.get("/docs", (context) => context.redirect("docs/"));
@@ -32,7 +34,7 @@ export function docsPages(folder: string = FOLDER): Hono {
     const path = context.req.path.slice("/docs/".length) || "index.html";
     if (!PATH.test(path)) return next();
     const name = extname(path) === "" ? `${path}.html` : path;
-    const content = await contentOf(join(folder, name));
+    const content = await contentOf(join(extname(name) === ".md" ? sources : folder, name));
     const type = TYPES[extname(name)];
     if (content === undefined || type === undefined)
       return path === "index.html" ? context.text(NOT_BUILT, 404) : next();

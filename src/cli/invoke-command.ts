@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { isUserError, type UserError } from "../ports/user-error.ts";
+import { checkSqliteModule, sqliteModuleError } from "../store/file/sqlite-module.ts";
 import { RecordingError } from "../traffic/recorded/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
 import { InterruptedError } from "./terminal/interrupt.ts";
@@ -28,8 +29,10 @@ export async function runCommand(): Promise<void> {
   });
 
   try {
+    checkSqliteModule();
     await (await createProgram(process.argv.slice(2))).parseAsync();
-  } catch (error) {
+  } catch (thrown) {
+    const error = sqliteModuleError(thrown) ?? thrown;
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
     } else if (isUserError(error)) {

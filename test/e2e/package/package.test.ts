@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -198,6 +199,35 @@ export const work: QueueSatellite["work"] = async (host: QueueHost) => {
 };
 `;
   await compile(project("module", source), "--skipLibCheck");
+});
+
+/** As installed: the rest is `better-sqlite3` 13 and its one dependency, which are not here on Node 20. */
+const MAX_OWN_MB = 16.6;
+
+test("the package leaves room for its dependencies in the size that the documentation states", () => {
+  const files = readdirSync(unpacked, { recursive: true, withFileTypes: true });
+  const bytes = files
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  expect(bytes / 1e6).toBeLessThanOrEqual(MAX_OWN_MB);
+  expect(files.filter(({ name }) => name.endsWith("_snapshot.json"))).toEqual([]);
+});
+
+test("on Node 20, as many packages are installed as the documentation states", () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { version: string; dependencies?: Record<string, string> }>;
+  };
+  const installed = new Set<string>();
+  const add = (names: readonly string[]): void => {
+    for (const name of names.filter((name) => !installed.has(name))) {
+      installed.add(name);
+      add(Object.keys(packages[`node_modules/${name}`]?.dependencies ?? {}));
+    }
+  };
+  add(RUNTIME_DEPENDENCIES);
+  expect(packages["node_modules/better-sqlite3"]?.version).toBe("12.11.1");
+  const page = readFileSync(join(ROOT, "docs/how-to/install.md"), "utf8");
+  expect(Number(/^\| Node 20 \| (\d+) \|/m.exec(page)?.[1])).toBe(installed.size + 1);
 });
 
 test("the package has a scoped name, no source maps, and only the dependencies that are not bundled", () => {

@@ -7,15 +7,16 @@ import { temporaryDirectory } from "../../support/process/process.ts";
 /** A server of a folder with these files, and a secret beside it. */
 function docsOf(files: Readonly<Record<string, string>>) {
   const { path } = temporaryDirectory();
-  const folder = join(path, "docs");
-  mkdirSync(join(folder, "reference"), { recursive: true });
+  const [folder, sources] = [join(path, "docs"), join(path, "sources")];
+  for (const pages of [folder, sources]) mkdirSync(join(pages, "reference"), { recursive: true });
   mkdirSync(join(folder, "assets"));
   writeFileSync(join(path, "secret.html"), "secret");
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  return docsPages(folder);
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(name.endsWith(".md") ? sources : folder, name), content);
+  return docsPages(folder, sources);
 }
 
-test("files of the documentation are served with their types and a strict policy", async () => {
+test("files of the documentation are served with their types, those in Markdown from their own folder, and a strict policy", async () => {
   const app = docsOf({
     "index.html": "<h1>Documentation</h1>",
     "reference/faults.html": "<h1>Faults</h1>",
