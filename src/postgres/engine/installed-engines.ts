@@ -16,6 +16,9 @@ import { messageOf } from "../../kernel/message-of.ts";
 import { EngineError } from "./engine.ts";
 import { lastLine } from "./postgres-process.ts";
 
+/** The names that `installEngine` and `removeEngine` give. Other files of the directory belong to others. */
+const UNFINISHED_ENGINE = /^\d+\.[0-9a-f]{8}\.unfinished$/;
+
 const run = promisify(execFile);
 
 const ENGINES = "engines";
@@ -114,9 +117,9 @@ function nativeDirectory(engine: string): string {
   return join(engine, "node_modules", packageName(), "native");
 }
 
-function removeUnfinished(directory: string): void {
+export function removeUnfinished(directory: string): void {
   for (const name of readdirSync(directory))
-    if (name.endsWith(".unfinished")) rmSync(join(directory, name), { recursive: true, force: true });
+    if (UNFINISHED_ENGINE.test(name)) rmSync(join(directory, name), { recursive: true, force: true });
 }
 
 /** npm lists versions in ascending order. All of the package are pre-releases, so no range names them. */
