@@ -61,7 +61,7 @@ export const POSTGRES_OPTIONS = [
     description: "what the data of all branches may take on disk, such as 20GiB, or none for no limit",
     parse: (text: string): MaxData => (text === "none" ? "none" : parseBytesOption(text)),
     default: DEFAULT_MAX_DATA,
-    defaultText: "80 % of what it takes and of the free space together",
+    defaultText: "80 % of the size of the data plus the free space",
   },
   { flags: "--require-tls", description: "reject Postgres connections without TLS" },
   {
