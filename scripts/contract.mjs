@@ -37,7 +37,7 @@ function pageOf(sections) {
   const count = (has) => statements.filter(has).length;
   return `# Contract
 
-This page lists what the imitated platform does, one statement a row, and what would notice if standin stopped doing
+This page lists what the imitated platform does, one statement per row, and what would detect it if standin stopped doing
 it. \`scripts/contract.mjs\` writes it from \`test/contract/statements/\`. \`npm test\` fails if a statement has no test,
 or if a test, scenario or planted bug that a row names does not exist.
 

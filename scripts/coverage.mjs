@@ -79,7 +79,7 @@ running server returns the operations and their coverage from \`GET /_sim/covera
 | \`recorded\` | Input is validated, stored, returned and deleted, as described in [services of branches](platform-api.md#services-of-branches). Nothing acts on it | ${recorded} |
 | \`refused\` | Answers 501 \`NOT_IMITATED\` | ${refused} |
 
-The Data API is behind its records: its settings and its address are stored and returned, and no server answers at
+The Data API is only recorded: its settings and its address are stored and returned, and no server answers at
 that address. To read and write rows, use Postgres, or SQL over HTTP.
 
 Creating a branch with \`branch.archived\` is \`imitated\`, but the field itself is only recorded.

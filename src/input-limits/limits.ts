@@ -75,7 +75,7 @@ export const LIMITS = {
     // load balancers give up an idle connection, so a client that is idle for a minute finds its connection open.
     value: 75_000,
     unit: "ms",
-    what: "Time for which a connection stays open between two requests. `Keep-Alive` states it",
+    what: "Time for which a connection stays open between two requests, as stated in `Keep-Alive`",
     beyond: "The connection closes",
   },
   httpIdleWhenBusyMs: {
@@ -108,7 +108,7 @@ export const LIMITS = {
     // A: the platform documents no limit of the code of a function.
     value: 32 * MIB,
     unit: "bytes",
-    what: "Form with the code of a function",
+    what: "Multipart form with the code of a function",
     beyond: "413 `PAYLOAD_TOO_LARGE`",
   },
   storedObject: {
@@ -134,7 +134,7 @@ export const LIMITS = {
     value: 300,
     unit: "characters",
     what: "Description of one problem, with the name of its field",
-    beyond: "The description is cut",
+    beyond: "The description is truncated",
   },
   messageCharacters: {
     surface: "http",
@@ -142,7 +142,7 @@ export const LIMITS = {
     value: 8_192,
     unit: "characters",
     what: "Message of an error",
-    beyond: "The message is cut",
+    beyond: "The message is truncated",
   },
   hintCharacters: {
     surface: "platform-api",
@@ -151,15 +151,15 @@ export const LIMITS = {
     value: 2_048,
     unit: "characters",
     what: "Header `X-Standin-Hint` of an error",
-    beyond: "The hint is cut",
+    beyond: "The hint is truncated",
   },
   decodedBody: {
     surface: "platform-api",
     stage: "after login",
     value: 64 * KIB,
     unit: "characters",
-    what: "Body of a refused request that is read once more, for the platform's words",
-    beyond: "The message is in standin's words",
+    what: "Body of a rejected request that is read again to produce the platform's message",
+    beyond: "The message is standin's own",
   },
   jsonLevels: {
     surface: "http",
@@ -191,7 +191,7 @@ export const LIMITS = {
     value: 2_048,
     unit: "characters",
     what: "Path of a request in the request log",
-    beyond: "The path is cut",
+    beyond: "The path is truncated",
   },
   loggedBody: {
     surface: "http",
@@ -215,7 +215,7 @@ export const LIMITS = {
     value: 10_000,
     unit: "entries",
     what: "Addresses, accounts and routes whose requests are counted with `--rate-limit`",
-    beyond: "The oldest one is counted anew",
+    beyond: "The count of the oldest one restarts",
   },
   apiEntries: {
     surface: "platform-api",
@@ -231,7 +231,7 @@ export const LIMITS = {
     stage: "after login",
     value: 8,
     unit: "requests",
-    what: "`GET /_sim/scenario` at the same time. One is executed, the others wait",
+    what: "`Concurrent calls of `GET /_sim/scenario`. One is executed, and the others wait",
     beyond: "429 `TOO_MANY_REQUESTS`",
   },
   activities: {
@@ -272,7 +272,7 @@ export const LIMITS = {
     // D: the limit of a request, and the text of its error, which public repositories quote.
     value: 64 * MIB,
     unit: "bytes",
-    what: "Request body. Nothing of it is read before the password is checked",
+    what: "Request body. It is not read before the password is checked",
     beyond: "413",
   },
   sqlValues: {
@@ -297,7 +297,7 @@ export const LIMITS = {
     stage: "after login",
     value: MIB,
     unit: "bytes",
-    what: "Body of any number of requests at the same time. A larger one needs one of the places below",
+    what: "Request body up to which the number of concurrent requests is not limited. A larger body needs one of the places below",
     beyond: "The request waits for a place",
   },
   sqlLargeBodies: {
@@ -348,7 +348,7 @@ export const LIMITS = {
     value: 1_000,
     unit: "connections",
     what: "Connections that have not logged in, WebSockets included",
-    beyond: "The oldest of them closes, with SQLSTATE 53300",
+    beyond: "The oldest of these connections closes, with SQLSTATE 53300",
   },
   loginMs: {
     surface: "postgres",
@@ -398,7 +398,7 @@ export const LIMITS = {
     stage: "before login",
     value: 4,
     unit: "packets",
-    what: "Packets until the startup packet: requests for encryption come before it",
+    what: "Packets up to the startup packet, including requests for encryption",
     beyond: "08P01",
   },
   passwordMessage: {
@@ -415,7 +415,7 @@ export const LIMITS = {
     value: 100,
     unit: "entries",
     what: "Certificates for host names that clients ask for",
-    beyond: "The oldest one is created again when it is asked for",
+    beyond: "The oldest one is discarded, and created again when it is requested",
   },
   pooledQueue: {
     surface: "postgres",
@@ -423,14 +423,14 @@ export const LIMITS = {
     value: MIB,
     unit: "bytes",
     what: "Messages of a pooled client that waits for a session",
-    beyond: "More is not read until it has one",
+    beyond: "Further messages are not read until it has a session",
   },
   pooledMessage: {
     surface: "postgres",
     stage: "after login",
     value: 256 * MIB,
     unit: "bytes",
-    what: "Message of a pooled client. Without the pooler, messages are passed on in parts, so only Postgres limits them",
+    what: "Message of a pooled client. Without the pooler, messages are forwarded in parts and limited only by Postgres",
     beyond: "08P01",
   },
   queueFile: {
@@ -439,8 +439,8 @@ export const LIMITS = {
     // Redis limits a value to 512 MiB.
     value: 256 * MIB,
     unit: "bytes",
-    what: "File that travels with a run: a scenario, a recording or a world, also when it is unpacked",
-    beyond: "The run is not queued; a worker refuses the job",
+    what: "File that is sent with a run (a scenario, a recording or a world), compressed or not",
+    beyond: "The run is not queued; a worker rejects the job",
   },
   queuePart: {
     surface: "queue",
@@ -455,7 +455,7 @@ export const LIMITS = {
     stage: "always",
     value: 512 * MIB,
     unit: "bytes",
-    what: "Files that a worker keeps for its next jobs",
+    what: "Total size of files that a worker keeps for its next jobs",
     beyond: "The files that were used least recently are deleted",
   },
   scenarioFile: {

@@ -13,7 +13,7 @@ export const COMPUTES = {
   statements: [
     {
       id: "compute-list",
-      statement: "The list of computes has those of the project in the field endpoints.",
+      statement: "The list of computes has the computes of the project in the field endpoints.",
       evidence: "R",
       scenario: LIFE,
       tests: [
@@ -66,7 +66,7 @@ export const COMPUTES = {
     },
     {
       id: "compute-last-active",
-      statement: "A compute has the time of its last activity, which is absent before the first one.",
+      statement: "A compute has the time of its last activity, which is absent before the first activity.",
       evidence: "R",
       tests: [COMPUTE_ANSWERS, MODEL],
       plantedBug: "active-before-the-first-activity",
@@ -140,7 +140,7 @@ export const COMPUTES = {
     },
     {
       id: "compute-replicas",
-      statement: "A branch may have any number of read replicas beside its primary compute.",
+      statement: "A branch may have any number of read replicas in addition to its primary compute.",
       evidence: "R",
       scenario: REPLICAS,
       tests: [rule("compute/compute", "a branch may have several read replicas"), MODEL],
@@ -183,7 +183,7 @@ export const COMPUTES = {
     },
     {
       id: "compute-disabled-rejects",
-      statement: "A disabled compute rejects clients, and a start by them.",
+      statement: "A disabled compute rejects clients, and clients cannot start it.",
       evidence: "S",
       scenario: LIFE,
       tests: [rule("compute/activity", "activity on a disabled compute is refused"), MODEL],
@@ -257,7 +257,7 @@ export const OPERATIONS = {
     },
     {
       id: "operation-one-start",
-      statement: "Clients that arrive during a start wait for it, and schedule no other one.",
+      statement: "Clients that arrive during a start wait for it, and do not schedule another start.",
       evidence: "A",
       scenario: "scenarios/wakes-on-a-query.yaml",
       tests: [rule("compute/activity", "a second query waits for the rest of the same start")],

@@ -38,7 +38,7 @@ export const KEYS = {
     },
     {
       id: "key-secret-once",
-      statement: "The secret of a key is in the answer to its creation, and in no other answer.",
+      statement: "The secret of a key is only in the answer to its creation.",
       evidence: "R",
       tests: [
         KEY_ANSWERS,
@@ -48,7 +48,7 @@ export const KEYS = {
     },
     {
       id: "key-secret-random",
-      statement: "Each key has a secret of its own.",
+      statement: "Each key has a different secret.",
       evidence: "R",
       tests: [
         KEY_ANSWERS,
@@ -161,8 +161,7 @@ export const KEYS = {
     },
     {
       id: "key-replacement",
-      statement:
-        "A lost key is replaced: another key is created with a valid one, and the lost one is revoked.",
+      statement: "To replace a lost key, a new key is created with a valid key, and the lost key is revoked.",
       evidence: "R",
       scenario: REPLACED,
       tests: [
@@ -182,7 +181,7 @@ export const AUTHENTICATION = {
   statements: [
     {
       id: "bearer",
-      statement: "Each request carries its key in the header Authorization, in the scheme Bearer.",
+      statement: "Each request sends its key in the header Authorization, with the scheme Bearer.",
       evidence: "R",
       tests: [UNAUTHORIZED],
       plantedBug: "any-scheme",
@@ -248,7 +247,8 @@ export const AUTHENTICATION = {
     },
     {
       id: "success-status",
-      statement: "A creation of a compute answers with 201, and every other operation here with 200.",
+      statement:
+        "The creation of a compute answers with 201, and every other operation in this section with 200.",
       evidence: "S",
       scenario: "scenarios/life-of-a-compute.yaml",
       tests: [COMPUTE_ANSWERS, behaviour("http/errors", "success is 201 for creation and 200 otherwise")],
@@ -262,7 +262,7 @@ export const AUTHENTICATION = {
     },
     {
       id: "rate-limits",
-      statement: "There is no rate limit unless it is switched on.",
+      statement: "There is no rate limit unless it is enabled.",
       evidence: "A",
       tests: [
         { file: "test/contract/refusals/boundary.test.ts", title: "without the flag there is no rate limit" },
@@ -282,7 +282,7 @@ export const PROJECTS = {
   statements: [
     {
       id: "project-list",
-      statement: "The list of projects has them in the field projects.",
+      statement: "The list of projects has the projects in the field projects.",
       evidence: "R",
       scenario: REPLACED,
       tests: [PROJECT_ANSWERS],
@@ -358,7 +358,7 @@ export const PROJECTS = {
     },
     {
       id: "branch-computes",
-      statement: "A client reaches the databases of a branch through a compute of that branch only.",
+      statement: "A client reaches the databases of a branch only through a compute of that branch.",
       evidence: "R",
       scenario: "scenarios/moves-between-branches.yaml",
       tests: [

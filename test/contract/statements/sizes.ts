@@ -53,7 +53,7 @@ export const SIZES = {
     },
     {
       id: "size-file-cache",
-      statement: "The local file cache takes up to 80 % of the RAM of the compute, and never more.",
+      statement: "The local file cache takes at most 80 % of the RAM of the compute.",
       evidence: "R",
       noScenario: NO_STATISTICS,
       tests: [
@@ -65,7 +65,7 @@ export const SIZES = {
     },
     {
       id: "size-shared-buffers",
-      statement: "The shared_buffers of a compute are 128 MB, whatever its size, also in SQL.",
+      statement: "The shared_buffers of a compute are 128 MB at every size, including in SQL.",
       evidence: "R",
       noScenario: NO_STATISTICS,
       tests: [RAM, MODEL, REPLICA_SETTINGS],
@@ -101,7 +101,7 @@ export const SIZES = {
     },
     {
       id: "size-connections-sql",
-      statement: "In SQL, max_connections is that of the size of the compute, also of a read replica.",
+      statement: "In SQL, max_connections follows the size of the compute, including that of a read replica.",
       evidence: "R",
       noScenario: NO_STATISTICS,
       tests: [REPLICA_SETTINGS],
@@ -151,7 +151,7 @@ export const CONFIGURATIONS = {
     },
     {
       id: "autoscaling-no-restart",
-      statement: "Automatic scaling restarts nothing and disconnects nobody.",
+      statement: "Autoscaling neither restarts a compute nor disconnects clients.",
       evidence: "R",
       scenario: LOAD,
       tests: [rule("compute/autoscaling", "automatic scaling suspends nothing and closes no connection")],
@@ -159,7 +159,7 @@ export const CONFIGURATIONS = {
     },
     {
       id: "free-size",
-      statement: "A compute of the free plan has 0.25 CU, and so 1 GB of RAM.",
+      statement: "A compute of the free plan has 0.25 CU and therefore 1 GB of RAM.",
       evidence: "R",
       scenario: PLANS,
       tests: [rule("compute/compute", "the free plan has one size"), MODEL],
@@ -207,7 +207,7 @@ export const LIMITS = {
   statements: [
     {
       id: "direct-connections",
-      statement: "A compute accepts as many direct connections as its size has, and rejects the next one.",
+      statement: "A compute accepts as many direct connections as its size allows, and rejects the next one.",
       evidence: "R",
       scenario: CONNECTIONS,
       tests: [
@@ -230,7 +230,7 @@ export const LIMITS = {
     },
     {
       id: "pooled-beside-direct",
-      statement: "Clients of the pooler take no places of direct connections.",
+      statement: "Clients of the pooler do not count as direct connections.",
       evidence: "R, A",
       scenario: POOLER,
       tests: [
@@ -244,7 +244,7 @@ export const LIMITS = {
     },
     {
       id: "connections-of-a-new-size",
-      statement: "A new size has its number of connections after the restart.",
+      statement: "The number of connections of a new size applies after the restart.",
       evidence: "R",
       scenario: "scenarios/changes-with-clients.yaml",
       tests: [

@@ -74,7 +74,7 @@ export const AUTOSUSPEND = {
     },
     {
       id: "autosuspend-own",
-      statement: "Each compute has a delay of its own.",
+      statement: "Each compute has its own delay.",
       evidence: "R",
       scenario: "scenarios/replicas-sleep-alone.yaml",
       tests: [rule("compute/autosuspend", "a compute has its own delay"), MODEL],
@@ -89,7 +89,7 @@ export const AUTOSUSPEND = {
     },
     {
       id: "autosuspend-cut-off-query",
-      statement: "A query whose connection closes is activity until then.",
+      statement: "A query whose connection closes is activity until the connection closes.",
       evidence: "A",
       scenario: FIVE_MINUTES,
       tests: [
@@ -114,7 +114,7 @@ export const AUTOSUSPEND = {
     },
     {
       id: "autosuspend-connection",
-      statement: "An open connection that does nothing is no activity, and a suspend closes it.",
+      statement: "An open idle connection does not count as activity, and a suspend closes it.",
       evidence: "D",
       scenario: FIVE_MINUTES,
       tests: [
@@ -188,7 +188,7 @@ export const CACHE = {
     },
     {
       id: "cache-target",
-      statement: "For a hit ratio below 99 %, a larger compute is advised.",
+      statement: "For a hit ratio below 99 %, a larger compute is recommended.",
       evidence: "R",
       noScenario: NO_STATISTICS,
       tests: [
@@ -281,7 +281,7 @@ export const STATES = {
     },
     {
       id: "state-after-update",
-      statement: "A compute that was active is active again after an update, and an idle one stays idle.",
+      statement: "An active compute is active again after an update, and an idle compute stays idle.",
       evidence: "R, A",
       scenario: CHANGES,
       tests: [
@@ -293,7 +293,7 @@ export const STATES = {
     {
       id: "state-any",
       statement:
-        "A compute is updated and restarted in any state, also while it is init, starts or is suspended.",
+        "A compute can be updated and restarted in any state, even while it is init, starting or being suspended.",
       evidence: "R, A",
       noScenario: "A scenario shows the states before and after",
       tests: [
