@@ -220,7 +220,7 @@ export type TimedOperation = {
   readonly failures: number;
 };
 
-/** All operations by project, oldest first; of those of one second, those of branches first, because computes wait for them. */
+/** All operations by project, oldest first. Within one second, operations of branches come first, because computes wait for them. */
 export function readTimedOperations(database: Database): IterableIterator<TimedOperation> {
   const ofComputes = `SELECT e.project, nullif(e.branch, '') AS branch, e.id AS endpoint, o.created_at, o.id, o.action,
     o.status, o.duration_ms, o.failures FROM operations o JOIN endpoints e ON e.number = o.endpoint`;

@@ -109,7 +109,7 @@ export class AccountWriter {
     })();
   }
 
-  /** Those of computes; those of branches and projects are in a table of their own. */
+  /** Operations of computes. Operations of branches and projects are in a separate table. */
   addOperations(project: string, operations: readonly OperationAnswer[]): void {
     const insert = this.#statement("INSERT OR REPLACE INTO operations VALUES (?, ?, ?, ?, ?, ?, ?)");
     const insertOther = this.#statement(

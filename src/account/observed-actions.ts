@@ -20,11 +20,11 @@ export type ObservedAction = {
   readonly durations: number;
   /** Those durations, ascending. */
   readonly sortedMs: readonly DurationMs[];
-  /** Left out, because they may have waited for another operation. */
+  /** Omitted because they may have waited for another operation. */
   readonly waited: number;
-  /** Left out, because an attempt failed before. */
+  /** Omitted because an attempt failed before. */
   readonly retried: number;
-  /** Left out, because they were recorded after the fact. */
+  /** Omitted because they were recorded after the fact. */
   readonly recorded: number;
   /** Operations that ended. */
   readonly ended: number;

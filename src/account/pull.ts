@@ -66,7 +66,7 @@ export async function pullAccount(
   let consumptionNotes: readonly string[] = [];
   const reads = projects.map(({ id }) => async () => {
     const own = await readProject(counted, writer, id, request.since);
-    // Other projects are read meanwhile, so the sum is read after the wait.
+    // Other projects are read in the meantime, so the sum is read after the wait.
     operations += own;
     done += 1;
     await progress(done, projects.length);

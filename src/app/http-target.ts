@@ -49,7 +49,7 @@ const OPTION_OF = {
 } as const;
 
 /**
- * Creates the world of the scenario in a running server, beside what it has. Its clock must be manual: the
+ * Creates the world of the scenario in a running server, in addition to what it has. Its clock must be manual: the
  * run advances it.
  */
 export async function openHttpTarget(scenario: Scenario, server: RemoteServer): Promise<ScenarioTarget> {
@@ -123,7 +123,7 @@ class HttpTarget implements ScenarioTarget {
     if (call.surface === "control" && call.path === "/snapshots" && response.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
     const isRestored = call.surface === "control" && isRestoreCall(call) && response.status < 300;
-    // The history of a restored world begins anew, and all of its events have been observed.
+    // The history of a restored world restarts, and all of its events have been observed.
     if (isRestored) {
       this.#world = emptyWorld();
       this.#snapshots.add((response.body as { former_kept_as: string }).former_kept_as);

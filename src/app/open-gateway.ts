@@ -74,7 +74,7 @@ export async function loadGateway(
     defaultWorld: DEFAULT_WORLD,
     openEngine: () => {
       opened ??= openPostgresEngine(options, data.volumes, log);
-      // What was missing may be installed meanwhile.
+      // What was missing may be installed in the meantime.
       opened.catch(() => {
         opened = undefined;
       });

@@ -15,7 +15,7 @@ import { checkIsUsed, finished, parseField, readWorldQuestion } from "./world-qu
 
 const DEFAULT_PLAN: PricedPlan = "scale";
 
-/** Answers `POST /_sim/whatif/advice` like `standin advise` of this world. Yields to other requests meanwhile. */
+/** Answers `POST /_sim/whatif/advice` like `standin advise` of this world. Yields to other requests in the meantime. */
 export const answerAdvice: AskAdvice = async (world, input) => {
   const {
     plan = DEFAULT_PLAN,

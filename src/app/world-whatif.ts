@@ -13,7 +13,7 @@ const MAX_REPLAYS = 20_000;
 
 /**
  * Answers `POST /_sim/whatif` like `standin whatif compare` of this world. Yields to other requests
- * meanwhile.
+ * in the meantime.
  */
 export const answerWhatIf: AskWhatIf = async (world, input) => {
   const {

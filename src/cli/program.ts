@@ -43,7 +43,7 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   keys: ["create, list and revoke API keys", async () => (await import("./commands/keys.ts")).keysCommand()],
   exec: [
-    "run a command against a server of its own, and exit with the status of the command",
+    "run a command against a temporary server, and exit with the status of the command",
     async () => (await import("./commands/exec.ts")).execCommand(),
   ],
   env: [
@@ -131,11 +131,11 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./commands/drift.ts")).driftCommand(),
   ],
   account: [
-    "read what the computes of an account did, for what-if commands",
+    "read the history of an account's computes, for what-if commands",
     async () => (await import("./commands/account.ts")).accountCommand(),
   ],
   shadow: [
-    "compare what the computes of an account did with what the rules of standin say",
+    "compare the behavior of an account's computes with the rules of standin",
     async () => (await import("./commands/shadow.ts")).shadowCommand(),
   ],
   mirror: [
@@ -158,7 +158,7 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
       ),
   ],
   advise: [
-    "say what to change, and what it saves on the bill: delay, plan, and what keeps computes active",
+    "recommend what to change to lower the bill: delay, size, plan, and clients that keep computes active",
     async () => (await import("./commands/whatif/advise-command.ts")).adviseCommand(),
   ],
   whatif: [

@@ -10,7 +10,7 @@ import { VERSION } from "./server/version.ts";
 import { CliError } from "./terminal/cli-error.ts";
 
 /**
- * The packages beside this one, by their names after the scope. Their commands and options are declared here in any
+ * The packages next to this one, by their names after the scope. Their commands and options are declared here in any
  * case, so help and completion do not depend on what is installed.
  */
 type Satellites = {
@@ -42,7 +42,7 @@ async function importSatellite<N extends keyof Satellites>(
   neededBy: string,
 ): Promise<Satellites[N]> {
   const specifier = `@standin/${name}`;
-  // In a clone of the repository, the packages are built beside this one.
+  // In a clone of the repository, the packages are built next to this one.
   const inClone = join(PACKAGE_ROOT, "packages", name, "dist", "index.js");
   try {
     return await importModule(existsSync(inClone) ? pathToFileURL(inClone).href : specifier);

@@ -23,7 +23,7 @@ type ByteLimits = {
 
 export type BodyLimits = JsonLimits & ByteLimits;
 
-/** Reads a body up to its limits. Its JSON is counted meanwhile, not parsed. Throws if the body ends early. */
+/** Reads a body up to its limits. Its JSON is counted in the meantime, not parsed. Throws if the body ends early. */
 export async function readLimitedBody(context: Context, limits: BodyLimits): Promise<RequestBody> {
   const contentType = context.req.header("content-type");
   const empty = { text: "", contentType, tooLarge: false };

@@ -81,7 +81,7 @@ export function parseJsonBody(
   maxEntries: number = MAX.httpValues,
 ): unknown {
   if (isTooLarge) return fail(tooLarge(MAX.httpBody));
-  // Its key has become valid meanwhile.
+  // The key of the request has become valid in the meantime.
   if (isRefused) return fail(badRequest("the request body was not read, because the API key was not valid"));
   if (isMalformed === true) return fail(badRequest("the request body is not valid UTF-8"));
   if (excess !== undefined) return fail(badRequest(`request body: ${EXCESSES[excess]}`));

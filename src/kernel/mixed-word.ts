@@ -1,4 +1,4 @@
-/** Hashes 32 bits, so that neighbours become unrelated. Different factors give different hashes. */
+/** Hashes 32 bits, so that neighbors become unrelated. Different factors give different hashes. */
 export function mix(value: number, factor: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), factor);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);

@@ -50,7 +50,7 @@ export type QueuedPart = {
   readonly args: readonly string[];
   /** Names of files are relative to it. Workers need the same files there. */
   readonly directory: string;
-  /** What the answer depends on beside the arguments, as plain values. */
+  /** What the answer depends on in addition to the arguments, as plain values. */
   readonly input: unknown;
 };
 

@@ -17,7 +17,7 @@ export interface ServerApi {
   getWithoutKey(path: string): Promise<PublicResponse>;
   /** Resolves for every status. Repeats after a 429. */
   call(method: string, path: string, body?: unknown): Promise<PublicResponse>;
-  /** Waits. Rejects if the command is interrupted meanwhile. */
+  /** Waits. Rejects if the command is interrupted in the meantime. */
   pause(ms: number): Promise<void>;
   /** Text of the server, safe for a terminal and without the key. */
   sanitize(text: string): string;

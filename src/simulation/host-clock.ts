@@ -11,7 +11,7 @@ export type ClockStep = {
 
 /**
  * Wall-clock time for as long as a process runs, measured on the host's monotonic clock. When the
- * host's clock is set, the steady time goes on as before, and only `wallOffset` changes.
+ * host's clock is set, the steady time continues as before, and only `wallOffset` changes.
  */
 export class HostClock {
   readonly #wall: ReadClock;

@@ -56,7 +56,7 @@ export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
-/** A write that is under way. Until it has ended, nothing of it is in history. */
+/** A write that is in progress. Until it has ended, nothing of it is in history. */
 export interface SteppedWrite {
   /** Takes a step of a few milliseconds; returns whether everything is in history. Throws like `Journal.write`. */
   step(): boolean;

@@ -137,7 +137,7 @@ export class Simulation {
   /**
    * Writes what happened since the last commit and the state of the clock to the journal; returns the events.
    * If the journal throws, this world is ahead of it and must be dropped. `onLost` is called if only rows
-   * beside history could not be written.
+   * outside history could not be written.
    */
   commit(
     clock: ClockState,

@@ -3,7 +3,7 @@ import type { DueWork } from "../platform/rules/commands.ts";
 /**
  * The order of work at one instant. Operations end first, then scheduled activity arrives, then sizes follow
  * the load. Computes suspend after that, so an arrival at exactly the deadline finds its compute active: a
- * gap equal to the delay is no cold start. A quota suspends what is active then, so an arrival at exactly
+ * gap equal to the delay is not a cold start. A quota suspends what is active then, so an arrival at exactly
  * that instant is still served. Backups include what expires at their instant. What can no longer be
  * recovered is removed last.
  */

@@ -4,7 +4,7 @@ import { ownerOf } from "../platform/world/row-owner.ts";
 import type { World } from "../platform/world/world.ts";
 
 /**
- * What an answer depends on, beside accounts, organizations, faults and the settings of the world: one project or any,
+ * What an answer depends on, in addition to accounts, organizations, faults and the settings of the world: one project or any,
  * and the API key of the caller.
  */
 export type ReadScope = {

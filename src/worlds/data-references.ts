@@ -5,7 +5,7 @@ import type { WorldStorage } from "./world-storage.ts";
 
 /**
  * What all worlds and snapshots of worlds refer to; `undefined` if one of them cannot be read. Worlds that are
- * closed are not opened. A world that is deleted meanwhile is no failure.
+ * closed are not opened. A world that is deleted meanwhile is not a failure.
  */
 export async function allBranchData(
   storage: WorldStorage,

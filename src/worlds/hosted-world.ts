@@ -249,7 +249,7 @@ export class HostedWorld implements WorldHandle {
   }
 
   /**
-   * Closes the file; the next use opens it again and runs what fell due meanwhile, at its due instants. Does
+   * Closes the file; the next use opens it again and runs what fell due in the meantime, at its due instants. Does
    * nothing while the world is in use or not open. Returns whether it was closed.
    */
   async closeUntilNextUse(isRequested: () => boolean): Promise<boolean> {

@@ -137,7 +137,7 @@ export interface WorldHandle {
   /**
    * Looks at the world in steps between which others get a turn: when everything has run that is due now, or during an
    * advance after a commit, for which the advance waits.
-   * The world does not change meanwhile, and can be read.
+   * The world does not change in the meantime, and can be read.
    */
   inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T>;
   /**

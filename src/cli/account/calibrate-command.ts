@@ -32,7 +32,7 @@ const MAX_NAME = 64;
 
 export function calibrateCommand(): Command {
   return new Command("calibrate")
-    .description("write a profile that is as fast and as unreliable as the operations of an account were")
+    .description("write a profile with the durations and failure rates of an account's operations")
     .argument("<file>", "file of standin account pull")
     .addOption(
       new Option("--out <file>", "profile file to create; ends in .yaml, .yml or .json")

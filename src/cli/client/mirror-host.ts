@@ -19,7 +19,7 @@ import { showProgress } from "../terminal/progress-display.ts";
 import { withApiKey } from "./api-access.ts";
 import type { ControlClient } from "./client.ts";
 
-/** The setting that is that of the other server. */
+/** The setting with the value of the other server. */
 const OF_THE_SERVER = "provisioner";
 
 /** What this package offers to `standin mirror` and `standin drift`. */

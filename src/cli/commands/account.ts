@@ -52,7 +52,7 @@ Examples:
 
 function pullCommand(): Command {
   return new Command("pull")
-    .description("read what the computes of an account did, from an API that only receives GET requests")
+    .description("read the history of an account's computes from an API, with GET requests only")
     .requiredOption("--from <url>", "base URL of the API to read from; ends in /api/v2", (text) =>
       parseApiUrl("--from", text),
     )
@@ -115,7 +115,7 @@ function parseOut(path: string): string {
 
 function showCommand(): Command {
   return new Command("show")
-    .description("print what a file of account pull contains, and compare it with the metered time")
+    .description("print a summary of a file of account pull, and compare it with the metered time")
     .argument("<file>", "file of standin account pull")
     .addOption(jsonOption())
     .addHelpText(

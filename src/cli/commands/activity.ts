@@ -40,7 +40,7 @@ export function activityCommand(): Command {
       ).conflicts(OF_ONE_ACTIVITY),
     )
     .addOption(
-      new Option("--until <instant>", "with --file, leave out arrivals from then on").argParser(
+      new Option("--until <instant>", "with --file, omit arrivals at or after this instant").argParser(
         parseInstantOption,
       ),
     )
@@ -71,7 +71,7 @@ compute starts.
 
 --file schedules recorded traffic: CSV if the name ends in .csv, otherwise NDJSON.
 Each arrival comes at its recorded instant. Arrivals at computes that the world does
-not have are left out, and counted.
+not have are omitted and counted.
 
 Exit status: 0 served, waits or scheduled, 1 rejected by the compute, or nothing of
 the recording could be scheduled, 2 usage error.

@@ -17,7 +17,7 @@ Checks Node, the SQLite module, the data directory and its worlds, free disk
 space, the ports, the versions of Postgres, and the names of computes. Changes
 nothing, and needs no server.
 
-problem: a server with default options does not start, or soon cannot write.
+problem: a server with default options does not start, or will soon be unable to write.
 warning: a part of it does not work, or works differently.
 
 Exit status: 0 no problem, 1 at least one problem, 2 usage error.

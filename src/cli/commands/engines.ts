@@ -89,7 +89,7 @@ function addRemove(engines: Command): void {
     .description("remove a version that standin engines install has installed")
     .addOption(dataOption())
     .addOption(envOption("--volumes <dir>", "directory of the branches' data (default: <data>/volumes)"))
-    .option("--force", "remove it although data of branches needs it")
+    .option("--force", "remove it even if data of branches needs it")
     .addHelpText(
       "after",
       `

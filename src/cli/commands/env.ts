@@ -51,7 +51,7 @@ export function envCommand(): Command {
     .addHelpText(
       "after",
       `
-If no server runs, the output makes the shell command fail, and points the
+If no server is running, the output makes the shell command fail, and points the
 clients at a host that does not exist.
 
 Examples:

@@ -35,7 +35,7 @@ export function exportCommand(): Command {
     .addHelpText(
       "after",
       `
-Passwords, key hashes and the addresses that keys were used from are removed, so
+Passwords, key hashes and the addresses from which keys were used are removed, so
 no existing key works with the exported world. Only reads the data directory; a
 server may be running on it, except with --with-data.
 

@@ -40,7 +40,7 @@ Examples:
   });
   addTargetCommand(faults, {
     usage: "list",
-    description: "list the faults, how often each has matched (SEEN) and how often it was injected (HITS)",
+    description: "list the faults, how often each matched (SEEN), and how often it triggered (HITS)",
     examples: ["standin faults list --json"],
   }).action(async (options: FaultsOptions) => {
     const response = await withControlApi(options, (call) => callRoute(call, "GET /faults"));

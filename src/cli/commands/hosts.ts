@@ -52,7 +52,7 @@ function addInstall(hosts: Command): void {
     description: "write the host names of all computes of the world to the hosts file",
     options: [fileOption()],
     notes: `The names are in one block, which the next install replaces. Computes that are
-created later need another one.`,
+created later need another install.`,
     examples: ["sudo standin hosts install", "standin hosts install --file ./hosts"],
   }).action(async (options: HostsOptions) => {
     const entries = await entriesOf(options);
@@ -103,7 +103,7 @@ Exit status: 0 all names are there, 1 at least one is missing.`,
 function addRemove(hosts: Command): void {
   hosts
     .command("remove")
-    .description("remove what install has written; needs no server")
+    .description("remove the lines that install wrote; needs no server")
     .addOption(fileOption())
     .addOption(jsonOption())
     .addHelpText(

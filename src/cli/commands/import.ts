@@ -32,8 +32,8 @@ The file is verified before it is imported. Keys of an exported history do not
 work; create a new one with: standin keys create <name>
 
 With --with-data, the data of the branches is imported from <file>.volumes. Postgres
-trusts its files, so they can run programs: import only what you or somebody whom
-you trust has exported. Role passwords must be reset before clients can connect.
+trusts its files, so they can run programs. Import only files that you or
+somebody you trust exported. Role passwords must be reset before clients can connect.
 
 Examples:
   $ standin import bug-4711.sqlite --data /tmp/bug && standin keys create me --data /tmp/bug

@@ -43,7 +43,7 @@ export function mirrorCommand(): Command {
     .addOption(
       new Option(
         "--history <file>",
-        "create a world in --data whose past is that of a file of standin account pull",
+        "create a world in --data from the history in a file of standin account pull",
       ).conflicts(["from", "url", "apiKey", "out", "dryRun"]),
     )
     .addOption(
@@ -53,7 +53,7 @@ export function mirrorCommand(): Command {
       ).default(DEFAULT_PROFILE),
     )
     .addOption(
-      new Option("--seed <number>", "with --history, seed of what happens after its past")
+      new Option("--seed <number>", "with --history, seed for everything after the recorded past")
         .argParser(integerParser(0, 2 ** 32 - 1))
         .default(DEFAULT_SEED),
     )
@@ -79,8 +79,8 @@ projects whose names already exist are skipped. A seed file retains the ids.
 Settings that cannot be copied are listed.
 
 With --history, no server may use --data. The world has the original ids, and its
-past has the recorded starts, suspends and operations. It goes on from the last pull,
-on a manual clock, by the rules of standin. Requests within a period are not known.
+past has the recorded starts, suspends and operations. After the last pull, it
+continues on a manual clock by the rules of standin. Requests within a period are not known.
 
 Examples:
   $ export STANDIN_FROM_KEY=…

@@ -43,9 +43,10 @@ const MAX_WORKERS = 64;
 const OTHER_LISTENERS = 10;
 
 const NOTES = `
-A scenario of somebody else can be run as it is: it reads recordings and worlds in
-its own directory, or below --files-from, and no other files, writes to temporary
-files, and calls no server. With --target, it does on that server what you may do.
+Scenarios from other people are safe to run: they read recordings and worlds
+only in their own directory or below --files-from, write only temporary files,
+and call no server. With --target, a scenario can do everything on that server
+that you may do.
 
 The same file and seed produce a byte-identical JSON report on every machine and
 with any number of workers, except with --wall-time. With --keep, stderr names the directory of each kept
@@ -162,7 +163,7 @@ function worldOptions(): Option[] {
     ).conflicts(["target", "queue"]),
     new Option(
       "--files-from <dir>",
-      "directory that the recordings and worlds of the scenarios must be in (default: the directory of each scenario)",
+      "directory that must contain the recordings and worlds of the scenarios (default: the directory of each scenario)",
     ),
     envOption("--target <url>", "URL of a running server to run on (default: a fresh world for each run)"),
     controlTokenOption(),

@@ -43,11 +43,11 @@ const MAX_TOLERANCE = 1_000_000;
 
 export function shadowCommand(): Command {
   return new Command("shadow")
-    .description("compare what the computes of an account did with what the rules of standin say")
+    .description("compare the behavior of an account's computes with the rules of standin")
     .argument("<file>", "file of standin account pull")
     .option(
       "--from <url>",
-      "first pull what is new from this API, with GET requests only; ends in /api/v2",
+      "first pull new data from this API, with GET requests only; ends in /api/v2",
       (text) => parseApiUrl("--from", text),
     )
     .addOption(
@@ -64,11 +64,11 @@ export function shadowCommand(): Command {
     .addOption(
       new Option(
         "--since <instant>",
-        "compare what happened from then on (default: since the pull before the last one)",
+        "compare only what happened from this instant on (default: since the pull before the last one)",
       ).argParser(parseInstantOption),
     )
     .addOption(
-      new Option("--tolerance <n>", "number of surprises that still agree")
+      new Option("--tolerance <n>", "number of surprises up to which the account still agrees")
         .argParser(integerParser(0, MAX_TOLERANCE))
         .default(0),
     )
@@ -94,14 +94,14 @@ export function shadowCommand(): Command {
     .addHelpText(
       "after",
       `
-Without --from it sends nothing, and compares what standin account pull has read.
-With --from, it reads what is new first, as that command does. A surprise names the
+Without --from, it sends no requests and compares the data that standin account
+pull has read. With --from, it first reads new data, like that command. A surprise names the
 operation, the rule and its evidence.
 
 With --world, the first run creates a world, as standin mirror --history does, and each
 later run adds what happened since. The console of standin serve shows the agreement in
-it. A world that was changed otherwise is an error: to experiment, fork it with standin
-worlds create. No server may use --data meanwhile.
+it. If the world was changed by other means, that is an error; to experiment,
+fork it with standin worlds create. No server may use --data during the run.
 
 Exit status: 0 the account agrees, 1 more surprises than --tolerance, or the file or
 the API cannot be read or --world cannot be continued, 2 usage error.

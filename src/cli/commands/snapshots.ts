@@ -117,8 +117,8 @@ function addPush(snapshots: Command): void {
     .addHelpText(
       "after",
       `
-Works on the data directory of this machine, also while a server uses it. The snapshot is
-verified first. A file gets a second one beside it with its checksum, <file>.sha256.
+Works on a data directory of this machine, even while a server uses it. The snapshot is
+verified first. The checksum of a file is written next to it, to <file>.sha256.
 
 The file contains the whole history, the hashes of API keys, and the encrypted role
 passwords. To give a world to somebody else, use: standin export
@@ -156,7 +156,7 @@ The source is a file, a file:// URL, or a presigned https:// URL for GET. The fi
 verified first. If --world exists, the snapshot is added to it; the world changes only with
 standin snapshots restore. Otherwise the world is created, and continues at the snapshot.
 
-Works on the data directory of this machine, also while a server uses it.
+Works on a data directory of this machine, even while a server uses it.
 
 Examples:
   $ standin snapshots pull /backups/team-a/nightly.sqlite --world team-a

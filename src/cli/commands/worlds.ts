@@ -51,7 +51,7 @@ function addCreate(worlds: Command): void {
       new Option("--seed <n>", "random seed from the fork on (default: that of --world)").argParser(
         integerParser(0, Number.MAX_SAFE_INTEGER),
       ),
-      new Option("--if-missing", "succeed if the world exists, and leave it as it is"),
+      new Option("--if-missing", "succeed without a change if the world exists"),
     ],
     examples: ["standin worlds create pull-request-7", "standin worlds create earlier --at 4711 --seed 8"],
   }).action(async (given: string, { at, clock, seed, ifMissing, ...options }: WorldForkOptions) => {
@@ -116,14 +116,11 @@ function addMove(worlds: Command): void {
         "--to-control-token <token>",
         "token for the control API of the other server (default: that of --control-token)",
       ),
-      new Option(
-        "--forget",
-        "serve the name here again after a move, or after one that was interrupted at its end",
-      ),
+      new Option("--forget", "serve the name on this server again after a move or an interrupted move"),
     ],
     notes: `Requests wait for the last step, usually less than a second. After it, this server
-answers 503 with Retry-After for the world, until a world of this name is created here or
-arrives here again.`,
+answers 503 with Retry-After for the world, until a world of this name is
+created on it or moves back to it.`,
     examples: ["standin worlds move team-a --to http://10.0.0.2:4620", "standin worlds move team-a --forget"],
   }).action(async (name: string, options: WorldMoveOptions) => {
     const { moveWorld } = await import("../client/move-world.ts");

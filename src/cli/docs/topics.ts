@@ -26,7 +26,7 @@ export function readTopics(): readonly Topic[] {
   );
 }
 
-/** The name of the file, with the heading; of the first page of a folder, that of the folder. */
+/** The name of the file, with the heading; for the first page of a folder, the name of the folder. */
 function nameOf(path: string): string {
   const name = basename(path).replace(/\.md(?=#|$)/, "");
   return name === "README" ? basename(join(path, "..")) : name;

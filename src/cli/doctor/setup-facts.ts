@@ -179,7 +179,7 @@ function isAccessible(path: string): boolean {
   }
 }
 
-/** Tries it with a directory that it removes: rights do not say it, as below `/proc`. */
+/** Tries it with a directory that it removes: the mode bits are not enough, for example below `/proc`. */
 function acceptsDirectories(path: string): boolean {
   try {
     rmdirSync(mkdtempSync(join(path, ".standin-doctor-")));

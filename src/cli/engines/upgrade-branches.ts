@@ -50,7 +50,7 @@ export type BranchUpgrade = {
 
 type Planned = BranchUpgrade & { readonly row: BranchData };
 
-/** Carries the data of branches to another version of Postgres. No server uses the data directory meanwhile. */
+/** Carries the data of branches to another version of Postgres. No server uses the data directory in the meantime. */
 export async function upgradeBranches(
   options: UpgradeOptions,
   onStep: (text: string) => void,

@@ -15,7 +15,7 @@ type CommandOptions = Omit<UpgradeOptions, "major" | "dryRun"> & {
 export function upgradeCommand(parseMajor: (text: string) => number): Command {
   return new Command("upgrade")
     .argument("[major]", "major version of Postgres (default: that of each project)", parseMajor)
-    .description("carry the data of branches to a newer version of Postgres")
+    .description("upgrade the data of branches to a newer version of Postgres")
     .addOption(dataOption())
     .addOption(worldOption())
     .addOption(
@@ -37,15 +37,15 @@ export function upgradeCommand(parseMajor: (text: string) => number): Command {
       `
 Dumps each branch with pg_dump, restores it into a new cluster, compares both, and
 then replaces the data of the branch in one transaction. A kill at any time leaves
-the former data in service; repeat the command. Stop the server first. Needs both
+the previous data in use; repeat the command. Stop the server first. Needs both
 versions of Postgres and the programs pg_dump and pg_restore.
 
-The former data stays until the history retention of the project ends: points in
-time before the upgrade, snapshots and other branches still use it. The API's
+The previous data is retained until the history retention of the project ends,
+because points in time before the upgrade, snapshots and other branches use it. The API's
 pg_version of a project does not change.
 
 Exit status: 0 all branches have the version or a newer one, 1 a branch could not
-be upgraded and has its former data, 2 usage error.
+be upgraded and has its previous data, 2 usage error.
 
 Examples:
   $ standin engines upgrade --dry-run

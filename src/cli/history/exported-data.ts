@@ -22,7 +22,7 @@ const COPY_OPTIONS = {
   mode: constants.COPYFILE_FICLONE,
 };
 
-/** The directory beside an exported file with the data of its branches. */
+/** The directory next to an exported file with the data of its branches. */
 export function exportedDataDirectory(file: string): string {
   return `${file}.volumes`;
 }
@@ -32,7 +32,7 @@ export function hasBranchData(file: string): boolean {
   return volumeIds(file).size > 0;
 }
 
-/** Copies the data of a world that no server uses to a directory beside its export. Returns the number of volumes. */
+/** Copies the data of a world that no server uses to a directory next to its export. Returns the number of volumes. */
 export async function exportData(file: string, volumesDirectory: string, target: string): Promise<number> {
   const volumes = new Volumes(volumesDirectory, dirname(volumesDirectory));
   if (volumes.mayHaveProcesses())

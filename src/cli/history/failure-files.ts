@@ -8,7 +8,7 @@ import { databaseFiles, moveIntoPlace, removeDatabase, temporaryPath } from "../
 import { CliError } from "../terminal/cli-error.ts";
 import { readText } from "../terminal/read-text.ts";
 
-/** The worlds that may be beside the file of a failure: at its instant, and before its first step. */
+/** The worlds that may be next to the file of a failure: at its instant, and before its first step. */
 type WorldBeside = "failed" | "world";
 
 const WORLDS: readonly WorldBeside[] = ["failed", "world"];
@@ -73,7 +73,7 @@ function readFailure(path: string): Failed | undefined {
     const scenario: unknown = parse(readText(path, MAX.scenarioFile));
     return failed.safeParse((scenario as { readonly failed?: unknown } | null)?.failed).data;
   } catch {
-    // Absent, a directory, too large or no YAML: whatever it is, no failure wrote it.
+    // The file is absent, a directory, too large or not YAML, so no failure wrote it.
     return undefined;
   }
 }

@@ -25,7 +25,7 @@ export async function scrubWorlds(directory: string, report: (result: ScrubResul
       report({ world, ok, to, rows, differences });
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      // A world may be deleted meanwhile.
+      // A world may be deleted in the meantime.
       if (!existsSync(file)) continue;
       const differences = [{ where: "file", message: error.message }];
       report({ world, ok: false, to: 0, rows: 0, differences });

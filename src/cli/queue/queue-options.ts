@@ -35,7 +35,7 @@ export function addQueueKeyOptions(command: Command): Command {
     .addOption(
       new Option(
         "--insecure",
-        "use the queue without a key: everyone who can write to the Redis server can then run jobs on the workers",
+        "use the queue without a key; anyone who can write to the Redis server can then run jobs on the workers",
       ).conflicts("queueKeyFile"),
     );
 }

@@ -38,7 +38,7 @@ export function workerCommand(): Command {
     .addOption(
       new Option(
         "--lock <duration>",
-        "after a worker has not reported for this long, other workers run its jobs again",
+        "if a worker has not reported for this long, other workers run its jobs again",
       )
         .argParser(parseLock)
         .default(15_000, "15s"),
@@ -54,11 +54,11 @@ export function workerCommand(): Command {
       "after",
       `
 Runs the jobs of standin run --queue, whatif compare --queue and whatif backtest
---queue. Only workers of the same version of standin run them. A job of a worker
-that was killed is run by another one. Jobs and results are signed with the key of
+--queue. Only workers of the same version of standin run them. If a worker is
+killed, another worker runs its jobs. Jobs and results are signed with the key of
 the queue; others are rejected. A job reads no file of the worker, except trace files
 below --traces, and writes none. On Ctrl-C or SIGTERM the worker completes
-the runs that have begun; a second signal ends it.
+its current runs; a second signal ends it at once.
 
 Exit status: 0 stopped or idle, 1 failed, 2 usage error.
 

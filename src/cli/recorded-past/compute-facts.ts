@@ -75,7 +75,7 @@ function scheduling(
   });
 }
 
-/** A start of an active compute shows that it was suspended meanwhile, though not when. */
+/** A start of an active compute shows that it was suspended in the meantime, though not when. */
 function lostSuspend(
   endpointId: string,
   course: OperationCourse,

@@ -11,7 +11,7 @@ export type OpenTracing = { readonly tracing: Tracing; readonly close: () => Pro
 const ENDPOINTS = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
 /**
- * `undefined` unless the environment asks for traces. Without the package it warns and goes on: all containers of a
+ * `undefined` unless the environment asks for traces. Without the package it warns and continues: all containers of a
  * cluster may have these variables. Rejects with a `CliError` for a variable that cannot be used.
  */
 export async function openTracing(

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { CliError } from "../terminal/cli-error.ts";
 
-/** The file beside a pushed file that states its checksum, as `sha256sum` writes and checks it. */
+/** The file next to a pushed file that states its checksum, as `sha256sum` writes and checks it. */
 export function digestFile(file: string): string {
   return `${file}.sha256`;
 }
@@ -12,7 +12,7 @@ export function digestLine(file: string, sha256: string): string {
   return `${sha256}  ${basename(file)}\n`;
 }
 
-/** The checksum that was stored beside a file; `undefined` if there is none. */
+/** The checksum that was stored next to a file; `undefined` if there is none. */
 export function storedDigest(file: string): string | undefined {
   const path = digestFile(file);
   if (!existsSync(path)) return undefined;

@@ -79,7 +79,7 @@ export async function pushSnapshot(
 
 /**
  * The snapshot as one file. One that preserves a replaced world is in the write-ahead log's mode, and may have
- * such a log beside it.
+ * such a log next to it.
  */
 function singleFile(path: string, work: string): string {
   if (!usesLog(path)) return path;

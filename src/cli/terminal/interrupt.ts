@@ -32,7 +32,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
 }
 
 /**
- * Runs a command that shows something until Ctrl-C. Its end by a signal is no error, but has the exit status of
+ * Runs a command that shows something until Ctrl-C. Its end by a signal is not an error, but has the exit status of
  * one.
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {

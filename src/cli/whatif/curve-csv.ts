@@ -6,7 +6,7 @@ import { recordsCsv } from "./csv-output.ts";
 
 const MIN_DELAY_S = 60;
 
-/** The files of a curve besides its tables. */
+/** The files of a curve in addition to its tables. */
 export function curveFiles(answer: CurveAnswer, summary: CurveSummary) {
   return { "curve.csv": curveCsv(answer, summary), "curve-by-compute.csv": computesCsv(summary) };
 }

@@ -7,7 +7,7 @@ import { type QuestionOptions, usageErrorOf } from "./question-options.ts";
 export function ignoreWaitsOption(): Option {
   return new RepeatableOption(
     "--ignore-waits-of <source>",
-    "source for whose requests nobody waits, such as a health check: a start that they cause is billed, but is no cold start; repeatable",
+    "source of requests that nobody waits for, such as a health check: starts that they cause are billed but do not count as cold starts; repeatable",
   ).argParser((source: string, previous: readonly string[] | undefined) => [
     ...new Set([...(previous ?? []), source]),
   ]);

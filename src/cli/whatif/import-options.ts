@@ -49,8 +49,8 @@ export function addInputOptions(command: Command): Command {
     .addOption(
       new Option("--preset <name>", "column names of a published data set").choices(Object.keys(PRESETS)),
     )
-    .addOption(new Option("--endpoint <name>", "compute of rows that name none"))
-    .addOption(new Option("--time-zone <name>", "time zone of instants that name none (default: UTC)"))
+    .addOption(new Option("--endpoint <name>", "compute of rows that do not name one"))
+    .addOption(new Option("--time-zone <name>", "time zone of instants that do not state one (default: UTC)"))
     .addOption(
       new Option(
         "--time-unit <unit>",
@@ -61,7 +61,7 @@ export function addInputOptions(command: Command): Command {
     .addOption(
       new Option(
         "--duration <duration>",
-        "how long each request takes that states no duration: 50 (milliseconds) or 2s",
+        "duration of requests that state none: 50 (milliseconds) or 2s",
       ).argParser(parseMillisecondsOption),
     )
     .addOption(new Option("--no-duration", "requests that state no duration take no time"))

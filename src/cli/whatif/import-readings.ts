@@ -5,7 +5,7 @@ import { formatTable } from "../terminal/text-table.ts";
 /** Many inputs, such as the files of a month, are read alike. */
 const MAX_INPUTS_SHOWN = 5;
 
-/** How the inputs were read, for a person: inputs with the columns of an earlier one are left out. */
+/** How the inputs were read, for a person: inputs with the columns of an earlier one are omitted. */
 export function readingLines(readings: readonly InputReading[]): string[] {
   const seen = new Set<string>();
   const different = readings.filter(({ columns }) => {

@@ -93,7 +93,7 @@ async function answerQuestion<Options extends OutputOptions, Prepared>(
       return;
     }
     const { resolvedFlags, question, ...result } = answered;
-    // Gaps from a database or a file are no input of it.
+    // Gaps from a database or a file are not part of its input.
     const lastLine =
       opened.traffic.gapRows === undefined ? decisionLine(process.argv.slice(2), command) : undefined;
     const manifest = { command, resolvedFlags, question };

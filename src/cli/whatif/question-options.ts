@@ -182,7 +182,7 @@ export function shardOption(): Option {
 }
 
 export function workersOption(): Option {
-  return envOption("--workers <n>", "number of threads; the result does not depend on it")
+  return envOption("--workers <n>", "number of threads; does not affect the result")
     .argParser(integerParser(1, MAX_WORKERS))
     .default(1);
 }
@@ -290,7 +290,7 @@ export function loadPerRequestOption(fallback?: number): Option {
 export function cpuShareOption(): Option {
   return new Option(
     "--cpu-share <share>",
-    "share of its duration in which a request keeps its vCPUs busy; the rest it waits, for example for a lock: 50% or 0.5 (default: 100%)",
+    "share of a request's duration in which it keeps its vCPUs busy; during the rest it waits, for example for a lock: 50% or 0.5 (default: 100%)",
   ).argParser(parseCpuShareOption);
 }
 

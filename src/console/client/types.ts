@@ -50,7 +50,7 @@ type Change = {
   readonly cold_starts_per_day: number;
   readonly delay_s?: number | "never" | "own";
 };
-// The answer of `POST /whatif/advice` is that of `standin advise --json`, and its text.
+// The answer of `POST /whatif/advice` is the output of `standin advise --json` and its text.
 export type Advice = {
   readonly bill: { readonly dollars_per_month: number };
   readonly current: {

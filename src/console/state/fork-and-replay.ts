@@ -81,7 +81,7 @@ async function setDelays(name: string, state: ForkedState, seconds: number): Pro
     try {
       await controlIn(name, "PATCH", path, { endpoint: { suspend_timeout_seconds: seconds } });
     } catch (error) {
-      // An operation is under way, or the compute is deleted.
+      // An operation is in progress, or the compute is deleted.
       if (!(error instanceof RequestFailed)) throw error;
       failed.push(`${id} (${error.message})`);
     }

@@ -117,7 +117,7 @@ const refreshClock = gently(readClock, 50);
 const refreshWorld = gently(readWorld, 80);
 const refreshStats = gently(readStats, 120);
 
-/** Reads everything again, after something that is no event of the world. */
+/** Reads everything again, after something that is not an event of the world. */
 export function refreshAll(): void {
   refreshClock();
   readLater("all");

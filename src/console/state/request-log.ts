@@ -14,7 +14,7 @@ export function useRequestLog(size: number): Signal<readonly LoggedRequest[] | u
     };
     const read = async () => {
       const { requests } = await get<RequestList>(`/requests?newest=${size}`);
-      // Requests may have arrived meanwhile.
+      // Requests may have arrived in the meantime.
       add(log.peek() ?? [], requests);
     };
     return followStream<LoggedRequest>("/requests/stream", ({ number }) => number, {

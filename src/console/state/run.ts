@@ -25,7 +25,7 @@ export function beginRun(): void {
     onEntries: (states) => {
       run.value = states.at(-1);
       const { now = null } = run.value ?? {};
-      // The run moves the clock, which is no event.
+      // The run moves the clock, which is not an event.
       if (now !== null) showClock(now);
     },
     // The stream of events says that the server is gone.

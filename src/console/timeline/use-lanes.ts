@@ -29,7 +29,7 @@ export function useLanes(
     const element = scroller.current;
     if (element === null) return;
     return onScrollOrResize(element, () => {
-      // The names of the lanes are beside the drawing, or above it on a narrow page.
+      // The names of the lanes are next to the drawing, or above it on a narrow page.
       const width = canvas.current?.clientWidth ?? 0;
       size.value = { width, height: element.clientHeight, scroll: element.scrollTop };
     });

@@ -8,7 +8,7 @@ const TEXTS = {
   could_not_run: "Could not run",
 } as const;
 
-/** Where the run is, and how it goes on. */
+/** Where the run is, and how it continues. */
 export function RunBar() {
   const state = run.value;
   if (state === undefined) return null;

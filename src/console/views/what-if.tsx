@@ -21,7 +21,7 @@ const BOUND = "clairvoyant";
 const DAYS_PER_MONTH = 30.4375;
 /** Computes in the table of computes. */
 const LISTED_COMPUTES = 20;
-/** With less traffic the figures are given, but they decide nothing. */
+/** With less traffic, the figures are shown but are no basis for a decision. */
 const ENOUGH_DAYS = 7;
 const ENOUGH_STARTS = 100;
 

@@ -4,7 +4,7 @@ export type DataUsage = {
   readonly bytes: number;
   /** Of volumes that no world needs any more. */
   readonly waitingBytes: number;
-  /** `undefined`: there is no limit. */
+  /** `undefined`: there means no limit. */
   readonly limitBytes: number | undefined;
 };
 

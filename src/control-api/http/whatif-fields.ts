@@ -39,7 +39,7 @@ export const whatIfQuestion = z.strictObject({
   by_compute: z.int().min(1).max(MAX_LISTED_COMPUTES).optional(),
 });
 
-/** What an advice may be asked for, besides the question. */
+/** What an advice may be asked for, in addition to the question. */
 export const adviceQuestion = whatIfQuestion
   .omit({ policy: true, price: true, price_plan: true, replications: true, by_compute: true })
   .extend({

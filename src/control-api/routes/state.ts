@@ -81,7 +81,7 @@ const LISTS = {
 type ListName = keyof typeof LISTS;
 const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
-/** The fields of the state that a reader can leave out. */
+/** The fields of the state that a reader can omit. */
 export const STATE_FIELDS = ["world", "numbers", ...LIST_NAMES] as const;
 type StateField = (typeof STATE_FIELDS)[number];
 

@@ -28,7 +28,7 @@ const until = z.union(
 
 const waitBody = z.object({
   until,
-  /** Wall-clock time: on a manual clock, another client has to advance the world meanwhile. */
+  /** Wall-clock time: on a manual clock, another client has to advance the world in the meantime. */
   timeout: duration
     .refine((ms) => ms <= MAX_TIMEOUT_MS, "must not be longer than 10m")
     .default(DEFAULT_TIMEOUT_MS),

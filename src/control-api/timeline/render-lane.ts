@@ -53,7 +53,7 @@ export function renderIntervals(
   return rendered.filter(({ state }) => state !== "deleted");
 }
 
-/** The arrivals in [from, to), added up for each `pointMs`. Points without arrivals are left out. */
+/** The arrivals in [from, to), added up for each `pointMs`. Points without arrivals are omitted. */
 export function renderArrivals(
   lane: Lane,
   from: SimTime,

@@ -36,7 +36,7 @@ export type IncomingRequest = {
 
 /**
  * Handles a delayed request in a transaction of its own. Authenticates again: the key may have been revoked
- * meanwhile.
+ * in the meantime.
  */
 export async function handleAfterDelay(
   world: WorldHandle,

@@ -65,7 +65,7 @@ type Decoding = {
 
 /**
  * D: the platform's message of a part that its decoder cannot read. Then the hint has each wrong field and what is valid.
- * Otherwise the message begins as the platform's, and goes on with them.
+ * Otherwise the message begins as the platform's, and continues with them.
  */
 function decoded<T>({ req }: Context, { isNamed, part, format = "", failure }: Decoding, decode: () => T): T {
   try {

@@ -32,7 +32,7 @@ const settings = z.object({
     .object({
       ips: z.array(z.string().refine(isIpRange, IP_RANGE_RULE)).optional(),
       protected_branches_only: z.boolean().optional(),
-      // Without effect in profiles that do not have it.
+      // Has no effect in profiles that do not have it.
       primary_branch_only: z.boolean().optional(),
     })
     .optional(),

@@ -129,7 +129,7 @@ export class RouteHandlers {
     };
   }
 
-  /** What a route gets beside its input. */
+  /** What a route gets in addition to its input. */
   #partsFor(context: Context, transaction: Transaction) {
     return {
       worldUrl: context.req.url.replace(/\/api\/v2\/.*$/s, ""),
@@ -182,7 +182,7 @@ export class RouteHandlers {
     let namesRequest = true;
     try {
       world = worldOf(context);
-      // A restored world has a new history id, so the limiter counts anew: time went back.
+      // A restored world has a new history id, so the limiter restarts its counts: time went back.
       const historyId = this.#rateLimiter && world.history().id;
       const start = (transaction: Transaction) => {
         namesRequest = errorsNameTheirRequest(transaction.world);

@@ -1,6 +1,6 @@
 /**
  * How long the writes of one turn of the event loop may take, in milliseconds of wall-clock time. What comes after them
- * waits for the next turn, after the reads that have arrived meanwhile.
+ * waits for the next turn, after the reads that have arrived in the meantime.
  */
 const BUDGET_MS = 2;
 

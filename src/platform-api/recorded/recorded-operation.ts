@@ -77,7 +77,7 @@ type Effect<K extends ServiceKind, B> =
         present: ServiceSettings[K] | undefined,
         now: SimTime,
       ) => Partial<ServiceSettings[K]>;
-      /** The secret in the body, which is stored beside history. */
+      /** The secret in the body, which is stored outside history. */
       readonly secret?: (body: B) => string | undefined;
       /** Only a record that the branch has not inherited. */
       readonly onlyOwn?: true;
@@ -98,7 +98,7 @@ type OperationSpec<K extends ServiceKind, B extends z.ZodType> = {
   readonly form?: true;
   /** The keys of the records, if callers choose them. */
   readonly keys?: (input: Input<z.output<B>>) => readonly string[];
-  /** Whether the record is the one that the path names, beside its key. */
+  /** Whether the record is the one that the path names, in addition to its key. */
   readonly matches?: (settings: ServiceSettings[K], input: Input<z.output<B>>) => boolean;
   /** The database that the record serves. It must exist. */
   readonly database?: (input: Input<z.output<B>>) => string;

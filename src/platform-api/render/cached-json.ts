@@ -20,7 +20,7 @@ export class JsonList {
   readonly #texts: readonly string[];
   readonly #others: string;
 
-  /** `others` are the fields beside the list; it must be a plain object. */
+  /** `others` are the fields in addition to the list; it must be a plain object. */
   constructor(property: string, texts: readonly string[], others: object = {}) {
     this.#property = property;
     this.#texts = texts;

@@ -6,11 +6,11 @@ type ListedAs<Row> = {
   readonly json: (row: Row) => string;
   /** The same as an object, for worlds with recorded answers. */
   readonly render: (row: Row) => object;
-  /** Fields beside the list. */
+  /** Fields in addition to the list. */
   readonly fields?: object;
 };
 
-/** The body of a list. Recorded answers leave out fields of objects, so they are made anew each time. */
+/** The body of a list. Recorded answers omit fields of objects, so they are built again each time. */
 export function listBody<Row>(
   world: World,
   property: string,

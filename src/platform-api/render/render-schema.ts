@@ -26,7 +26,7 @@ const FOOTER = `--
 --
 `;
 
-/** The schema as SQL, in the form of pg_dump. Privileges are left out. */
+/** The schema as SQL, in the form of pg_dump. Privileges are omitted. */
 export function renderSchema({ objects }: DatabaseSchema): string {
   const parts = objects.map(({ type, schema, name, owner, sql }) => {
     // A line break in a name would end the comment.

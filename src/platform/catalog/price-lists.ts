@@ -63,7 +63,7 @@ export const OTHER_PRICES = {
 /** D: the same pages: branches that each project of a plan has without a charge, those without a parent included. */
 export const INCLUDED_BRANCHES: Readonly<Record<VendorPlan, number>> = { free: 10, launch: 10, scale: 25 };
 
-/** D: the same pages: what a project of the free plan may have, besides compute. */
+/** D: the same pages: what a project of the free plan may have, in addition to compute. */
 export const FREE_PLAN_INCLUDES = { storageGb: 0.5, transferGb: 5 } as const;
 
 /**

@@ -23,7 +23,7 @@ export type Activity = {
   readonly connectionId?: string | undefined;
   readonly database?: string | undefined;
   readonly pooled?: boolean | undefined;
-  /** Whose traffic it is. Stored, so that the active time of a compute can be attributed to its sources. */
+  /** The client that sent the activity. Stored, so that the active time of a compute can be attributed to its sources. */
   readonly source?: string | undefined;
   /** The number of vCPUs that it keeps busy while it runs, which drives autoscaling. */
   readonly load?: number | undefined;
@@ -69,7 +69,7 @@ export type ActivityRecorded = {
   readonly type: "ActivityRecorded";
   readonly at: SimTime;
   readonly activity: Activity;
-  /** The expected wait for the compute, if nothing else happens meanwhile. */
+  /** The expected wait for the compute, if nothing else happens in the meantime. */
   readonly waitedMs: DurationMs;
   /** The name of the connection that it opened. */
   readonly opened?: string;

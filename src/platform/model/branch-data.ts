@@ -1,7 +1,7 @@
 import type { SimTime } from "../../kernel/time.ts";
 
 /**
- * Where the data of a branch or of a snapshot is. Stored beside history: events do not contain data. A branch
+ * Where the data of a branch or of a snapshot is. Stored outside history: events do not contain data. A branch
  * without a row has no data yet.
  */
 export type BranchData = DataReference & {

@@ -63,9 +63,9 @@ export type CreateBranch = {
   readonly initSource?: Branch["initSource"] | undefined;
   readonly expiresAt?: SimTime | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
-  /** Service records that the branch begins with, besides copies of those of its parent. */
+  /** Service records that the branch begins with, in addition to copies of those of its parent. */
   readonly services?: readonly NewServiceRecord[] | undefined;
-  /** Scheduled after the operations that are under way, instead of being rejected because of them. */
+  /** Scheduled after the operations that are in progress, instead of being rejected because of them. */
   readonly queue?: true;
   readonly computes?:
     | readonly {

@@ -8,7 +8,7 @@ export type CreateCompute = ProjectRef & {
   readonly id?: string | undefined;
   readonly branchId: string;
   readonly regionId?: string | undefined;
-  /** Scheduled after the operations that are under way, instead of being rejected because of them. */
+  /** Scheduled after the operations that are in progress, instead of being rejected because of them. */
   readonly queue?: true;
   readonly computeType: ComputeType;
   readonly options: ComputeOptions;

@@ -36,7 +36,7 @@ export type ActivePhase = {
   readonly cache: CacheStatistics;
   /** When the open span of its clients began; absent while they are idle. */
   readonly spanSince?: SimTime | undefined;
-  /** A suspend is under way: connections are closed, and arrivals wait for the next start. */
+  /** A suspend is in progress: connections are closed, and arrivals wait for the next start. */
   readonly suspending: boolean;
 };
 
@@ -57,7 +57,7 @@ type ComputeSetting = {
 
 /**
  * The settings of a compute that are stored and returned as they were given: one row each. Types, commands, events,
- * requests, answers and copies by `standin mirror` follow from this table; beside it, a setting has a column in
+ * requests, answers and copies by `standin mirror` follow from this table; in addition, a setting has a column in
  * `store/tables/schema.ts`. The size limits, the autosuspend delay and the settings of Postgres have rules of their own.
  */
 export const COMPUTE_SETTINGS = {

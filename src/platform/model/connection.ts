@@ -12,11 +12,11 @@ export type Connection = {
   readonly database?: string;
   /** Prevents the autosuspend until the connection closes. */
   readonly inTransaction: boolean;
-  /** It was opened while the compute was not active, and stays open through the suspend under way. */
+  /** It was opened while the compute was not active, and stays open through the suspend in progress. */
   readonly waiting: boolean;
   /** When it closes by itself; absent if the client closes it. A waiting one has `lastsMs` instead. */
   readonly until?: SimTime;
-  /** When its last query ends. */
+  /** The instant at which its last query ends. */
   readonly busyUntil?: SimTime;
   /**
    * For a waiting connection, counted from the end of the start: how long it stays open, and how long it is

@@ -12,7 +12,7 @@ export type DataTraffic = {
 
 export const NO_TRAFFIC: DataTraffic = { writtenBytes: 0, transferredBytes: 0 };
 
-/** The same, and what was stored or there meanwhile. */
+/** The same, and what was stored or there in the meantime. */
 export type DataUse = DataTraffic & {
   /** Absent: nothing was, or it was not recorded. */
   readonly storage?: StorageUse;

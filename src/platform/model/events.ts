@@ -12,7 +12,7 @@ import type { RecordEvent } from "./settings-record.ts";
 import type { SpanEvent } from "./span.ts";
 import type { WorldEvent } from "./world-settings.ts";
 
-/** The events of each noun. What uses events names the nouns that it leaves out, so a new noun has to be considered. */
+/** The events of each noun. What uses events names the nouns that it omits, so a new noun has to be considered. */
 type EventsByNoun = {
   world: WorldEvent;
   account: AccountEvent;

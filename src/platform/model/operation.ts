@@ -109,7 +109,7 @@ export function expectedEnds(operations: readonly Operation[], now: SimTime): Si
   return ends;
 }
 
-/** The number of attempts after the one under way. */
+/** The number of attempts after the one in progress. */
 export function retriesLeft({ failures }: Operation): number {
   return failures === undefined ? 0 : failures.times - failures.count - (failures.ends === "failed" ? 1 : 0);
 }

@@ -20,7 +20,7 @@ export type ServiceRecordFields<K extends ServiceKind> = {
   readonly settings: ServiceSettings[K];
   /** Name of the database that it serves, and with which it is deleted. */
   readonly database?: string;
-  /** Id of its secret, which is stored beside history. A copy of the record has the same one. */
+  /** Id of its secret, which is stored outside history. A copy of the record has the same one. */
   readonly secretId?: string;
   /** When the credential was revoked, or the anonymization last started. */
   readonly markedAt?: SimTime;
@@ -88,7 +88,7 @@ type ServiceRules = {
   readonly marksInherited?: true;
   /** An update creates what does not exist yet. */
   readonly isPut?: true;
-  /** A value that no other record of its kind on the branch may have, beside its key. */
+  /** A value that no other record of its kind on the branch may have, in addition to its key. */
   readonly uniqueBy?: (settings: never) => string;
   /** The record of another kind that it needs, by its key, and with which it is deleted. */
   readonly owner?: { readonly kind: ServiceKind; readonly keyOf: (key: string) => string };

@@ -12,7 +12,7 @@ type MaskingRule = {
   readonly masking_value?: string;
 };
 
-/** An object of a bucket. Its bytes are stored like a secret: beside history. */
+/** An object of a bucket. Its bytes are stored like a secret: outside history. */
 export type StoredObject = { readonly size: number; readonly etag: string; readonly content_type?: string };
 
 /** A deployment of a function. Neither its code nor the values of its variables are stored. */

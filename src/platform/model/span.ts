@@ -28,7 +28,7 @@ type EndSpan = {
   /** The number of vCPUs that the span kept busy, on average; absent if that was not measured. */
   readonly load?: number | undefined;
   readonly data?: SpanData | undefined;
-  /** The work goes on: a new span begins at `until`. */
+  /** The work continues: a new span begins at `until`. */
   readonly continues?: boolean | undefined;
 };
 

@@ -4,7 +4,7 @@ import type { DurationMs, SimTime } from "../../kernel/time.ts";
 export type StorageLevels = {
   /** The data of a branch without a parent. */
   readonly root: number;
-  /** What a branch with a parent stores besides the data of its parent. */
+  /** What a branch with a parent stores in addition to the data of its parent. */
   readonly child: number;
   /** Log that is retained to restore earlier instants. */
   readonly history: number;

@@ -12,7 +12,7 @@ export type UsageTotals = {
 
 export const ZERO_USAGE: UsageTotals = { activeMs: 0, cuMs: 0 };
 
-/** The lengths of the periods for which usage is recorded, besides the totals. */
+/** The lengths of the periods for which usage is recorded, in addition to the totals. */
 export type Granularity = "hourly" | "daily" | "monthly";
 
 /** The usage of a branch or project in a past hour, day or month in UTC. */

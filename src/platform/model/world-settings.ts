@@ -59,7 +59,7 @@ export type DurationKind = "constant" | "varied";
 /** `reference`: as the reference says. `recorded`: as public clients recorded them in 2024. */
 type AnswerKind = "reference" | "recorded";
 
-/** The kind of a world that does not state it: those of early releases had no other. */
+/** The kind of a world that does not state it: early releases had only this kind. */
 export const DEFAULT_DURATIONS: DurationKind = "constant";
 
 /** `null` removes an override: the value of the profile or the plan applies again. */

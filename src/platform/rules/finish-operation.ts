@@ -131,7 +131,7 @@ function removeUnlessRecoverable(world: World, { id, branchId, projectId }: Oper
   return isPermanentlyDeleted(branch) ? removeBranch(world, branch, now, id) : [];
 }
 
-/** False if it was recovered meanwhile. */
+/** False if it was recovered in the meantime. */
 function isPermanentlyDeleted<Owner extends Branch | Project>(owner: Owner | undefined): owner is Owner {
   return owner?.deletedAt !== undefined && owner.recoverableUntil === undefined;
 }

@@ -48,7 +48,7 @@ export class HourlyUsageTable {
     return [...this.copy()];
   }
 
-  /** All rows, one ledger after the other. The table must not change meanwhile. */
+  /** All rows, one ledger after the other. The table must not change in the meantime. */
   *values(): Generator<HourlyUsage> {
     this.read(Number.POSITIVE_INFINITY);
     for (const ledgers of this.#ledgers.values())

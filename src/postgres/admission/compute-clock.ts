@@ -5,14 +5,14 @@ import type { EngineClock } from "../engine/engine.ts";
 /** How often the clock is set while there is work, in milliseconds of wall-clock time. */
 const INTERVAL_MS = 20;
 /**
- * On a manual clock that does not move, work of less wall-clock time takes no time for SQL. Then time goes on, because
+ * On a manual clock that does not move, work of less wall-clock time takes no time for SQL. Then time continues, because
  * Postgres compares its timeouts with this clock: a deadlock would never end.
  */
 const STANDING_MS = 250;
 
 /**
  * Makes the clock of a compute's engine that of its world while sessions work. Between two transactions of all its
- * sessions, time goes on for the processes of Postgres that maintain the data, from the world's instant.
+ * sessions, time continues for the processes of Postgres that maintain the data, from the world's instant.
  */
 export class ComputeClock {
   readonly #world: Pick<WorldHandle, "peek">;
@@ -35,7 +35,7 @@ export class ComputeClock {
     this.#show();
   }
 
-  /** An engine was started for the work that has begun: the time of the start is no time of the work. */
+  /** An engine was started for the work that has begun: the time of the start is not part of the work. */
   engineStarted(): void {
     this.#standing = undefined;
     if (this.#isWorking) this.#show();

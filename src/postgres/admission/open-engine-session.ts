@@ -7,7 +7,7 @@ import type { Admitted } from "./admit-connection.ts";
 import type { ServedWorld } from "./served-world.ts";
 
 /**
- * Starts the engine if necessary, and opens a session of a database with `open`. The client works meanwhile, so that its
+ * Starts the engine if necessary, and opens a session of a database with `open`. The client works in the meantime, so that its
  * compute does not suspend. The caller releases the host after the session. `isEnded`: whether the world has ended
  * the connection.
  */
@@ -24,7 +24,7 @@ export async function openEngineSession<T>(
   if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
   try {
     return await acquireAndOpen(host, database, open).catch((error: unknown) => {
-      // Postgres was killed, and is started again, unless the world has ended the session meanwhile.
+      // Postgres was killed, and is started again, unless the world has ended the session in the meantime.
       if (!(error instanceof EngineExited) || isEnded()) throw error;
       return acquireAndOpen(host, database, open);
     });

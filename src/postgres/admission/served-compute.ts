@@ -116,7 +116,7 @@ export class ServedCompute {
     if (this.#sampling === undefined) return undefined;
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
-    // The engine may be stopped meanwhile.
+    // The engine may be stopped in the meantime.
     return this.#sample().catch(() => undefined);
   }
 

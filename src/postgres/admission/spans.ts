@@ -9,7 +9,7 @@ import type { ComputeClock } from "./compute-clock.ts";
 
 /** A span ends after this time without work, so that not every query is an event. */
 const SILENCE_MS = SECOND;
-/** A span that goes on is reported at least this often. */
+/** A span that continues is reported at least this often. */
 const LONGEST_SPAN_MS = MINUTE;
 /** Bounds of the timer that watches for silence: for clocks that run fast, and for clocks whose rate changes. */
 const MIN_WAIT_MS = 1;
@@ -65,7 +65,7 @@ export class ComputeSpans {
       const begun = transaction.execute({ type: "BeginSpan", endpointId: this.#endpointId });
       if (!begun.ok) throw new Error(begun.refusal.message);
     }
-    // A span whose end was lost with a failed commit goes on.
+    // A span whose end was lost with a failed commit continues.
     this.#setSince(open ?? transaction.now);
     this.#add(connectionId);
   }

@@ -191,7 +191,7 @@ export class ComputeHost {
   }
 
   async #startOn(free: () => void): Promise<RunningEngine> {
-    // Otherwise the removal of the former volume would stop this engine.
+    // Otherwise the removal of the previous volume would stop this engine.
     this.#volumeId = undefined;
     const cluster = await this.#options.open();
     this.#cluster = cluster;

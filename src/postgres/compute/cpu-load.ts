@@ -5,7 +5,7 @@ const SHORTEST_MEASUREMENT_MS = 100;
 export class CpuLoad {
   readonly #cpuMs: () => number | undefined;
   #measuredCpuMs = 0;
-  /** Time of work since the last measurement, without the work under way. */
+  /** Time of work since the last measurement, without the work in progress. */
   #workedMs = 0;
   #workSince: number | undefined;
 

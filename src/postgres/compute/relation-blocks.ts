@@ -3,7 +3,7 @@ import type { BlockCounts } from "../../platform/model/cache.ts";
 /** A table, index or the like, as Postgres reports it. */
 export type RelationState = {
   readonly id: string;
-  /** Another one after the relation was written anew. */
+  /** It changes when the relation is rewritten. */
   readonly file: string;
   /** Blocks that Postgres has read because they were not in its shared buffers. */
   readonly read: number;

@@ -17,7 +17,7 @@ export type DataUsage = {
   readonly bytes: number;
   /** Of volumes that no world needs any more. */
   readonly waitingBytes: number;
-  /** `undefined`: there is no limit. */
+  /** `undefined`: there means no limit. */
   readonly limitBytes: number | undefined;
 };
 
@@ -31,7 +31,7 @@ export class DataLimit {
     this.#maxData = maxData;
   }
 
-  /** In bytes; `undefined`: there is no limit. */
+  /** In bytes; `undefined`: there means no limit. */
   get bytes(): number | undefined {
     if (this.#maxData === "none") return undefined;
     if (typeof this.#maxData === "number") return this.#maxData;

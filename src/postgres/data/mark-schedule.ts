@@ -26,7 +26,7 @@ export class MarkSchedule {
   async #run(): Promise<void> {
     this.#isWanted = false;
     this.#markedAt = performance.now();
-    // The engine may have been stopped meanwhile, which marks it too.
+    // The engine may have been stopped in the meantime, which marks it too.
     await this.#mark().catch(() => undefined);
     this.#isMarking = false;
     if (this.#isWanted) this.workEnded();

@@ -25,8 +25,8 @@ const CONNECTIONS = { maxConnections: 10, logicalReplication: false, isScratch: 
 
 /**
  * Creates a volume of the new version from what the branch has now, and makes it the branch's data in one transaction.
- * Before it, the branch has all of its former data, which is not changed. Nothing refers to what an upgrade that was
- * killed leaves, so that the next server or upgrade removes it. The former volume stays for points in time of the branch
+ * Before it, the branch has all of its previous data, which is not changed. Nothing refers to what an upgrade that was
+ * killed leaves, so that the next server or upgrade removes it. The previous volume stays for points in time of the branch
  * until its retention ends, and for other branches and snapshots that begin with it.
  */
 export async function upgradeData(options: DataUpgradeOptions, upgrade: DataUpgrade): Promise<Carried> {

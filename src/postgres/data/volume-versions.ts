@@ -20,7 +20,7 @@ export function clusterOf({ dataDirectory, bases }: Pick<Volume, "dataDirectory"
   return existsSync(dataDirectory) ? dataDirectory : (bases[0]?.path ?? "");
 }
 
-/** `undefined` for data that is deleted meanwhile. */
+/** `undefined` for data that is deleted in the meantime. */
 function versionIn(cluster: string): number | undefined {
   try {
     return Number(readFileSync(join(cluster, "PG_VERSION"), "utf8"));

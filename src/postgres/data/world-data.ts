@@ -56,7 +56,7 @@ export class WorldData {
 
   /**
    * An engine runs, and its clients are admitted afterwards. From now on the branch writes to the volume. Throws
-   * if the branch has got other data meanwhile.
+   * if the branch has got other data in the meantime.
    */
   async began(
     branchId: string,

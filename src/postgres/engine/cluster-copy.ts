@@ -25,7 +25,7 @@ export async function copyWithLog({ base, to, log, archive, follows }: CopyReque
   await removeSegments(target);
   const end = parsePosition(log.until);
   const current = join(log.dataDirectory, LOG_DIRECTORY);
-  // Postgres may move a segment to the archive meanwhile.
+  // Postgres may move a segment to the archive in the meantime.
   for (const directory of [log.archive, current, log.archive])
     for (const name of existsSync(directory) ? readdirSync(directory) : [])
       await copyLogFile(name, { directory, target, archive, first, end });
@@ -87,7 +87,7 @@ async function copyLogFile(name: string, { directory, target, archive, first, en
   await copySegment(source, copy, end % SEGMENT_BYTES);
 }
 
-/** Does nothing if the source was removed meanwhile. */
+/** Does nothing if the source was removed in the meantime. */
 function link(source: string, target: string): void {
   try {
     linkSync(source, target);

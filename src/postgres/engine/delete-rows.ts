@@ -29,7 +29,7 @@ const SEQUENCES = `SELECT format('%I.%I', nspname, relname) AS name FROM pg_clas
 
 /**
  * Deletes all rows of all databases, and what tells about them: statistics, values of added columns, large objects, the
- * values of sequences, the content of materialized views. The schema stays. No code of clients runs: no trigger is enabled meanwhile, and
+ * values of sequences, the content of materialized views. The schema stays. No code of clients runs: no trigger is enabled in the meantime, and
  * what an index calls, Postgres calls with the rights of the table's owner only.
  */
 export async function deleteRows(engine: RunningEngine): Promise<void> {

@@ -58,7 +58,7 @@ export type PostgresEngineOptions = EmptyClusterOptions & {
 };
 
 /**
- * Complete segments are linked into the archive, and into copies of the cluster. The archive is beside the data
+ * Complete segments are linked into the archive, and into copies of the cluster. The archive is next to the data
  * directory, which is the working directory.
  */
 const ARCHIVE_SETTINGS = { archive_mode: "on", archive_command: "test -f ../wal/%f || ln %p ../wal/%f" };

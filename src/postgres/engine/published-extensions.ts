@@ -16,7 +16,7 @@ const BACKGROUND_PROCESS = "it needs a background process, which is not started"
 
 /**
  * D: the pages "Supported Postgres extensions", `dblink` and `postgres_fdw` of the platform's documentation, as of 2025.
- * A: names of packages that the stable Debian of 2025 does not have are those of apt.postgresql.org.
+ * A: packages that the stable Debian of 2025 lacks have the names of apt.postgresql.org.
  */
 export const PUBLISHED_EXTENSIONS: readonly PublishedExtension[] = [
   ...[

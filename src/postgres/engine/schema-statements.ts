@@ -1,5 +1,5 @@
 // Statements on the catalogs of a database, which write its schema as SQL. They call only functions of Postgres that
-// call no code of clients. Objects of extensions are left out, and those of the superuser.
+// call no code of clients. Objects of extensions are omitted, and those of the superuser.
 
 /** Not of an extension. `of`: the catalog and the expression of its oid. */
 function isOwn(catalog: string, oid: string): string {

@@ -19,8 +19,8 @@ const CONNECTIONS_WITH_ALL_LOCKS = 450;
 
 /**
  * Postgres allocates and writes its tables of locks when it starts, in proportion to `max_connections`: with 4,000
- * connections, 130 MB. All transactions share them, so a larger compute than 1 CU gets those of 1 CU, or at least 10
- * locks for each connection.
+ * connections, 130 MB. All transactions share them, so a compute larger than 1 CU gets the locks of a compute of 1
+ * CU, or at least 10 for each connection.
  */
 export function lockSettings(maxConnections: number) {
   const locks = Math.max(

@@ -12,7 +12,7 @@ const PRIMARY = "primary";
 export const STANDBY_SETTINGS = {
   hot_standby: "on",
   archive_mode: "off",
-  // What the primary has removed since the copy. The archive is beside the data directory.
+  // What the primary has removed since the copy. The archive is next to the data directory.
   restore_command: "test -f ../wal/%f && cp ../wal/%f %p",
 };
 

@@ -24,7 +24,7 @@ export function findTimeLibrary(): string {
 }
 
 /**
- * Functions that wait. Those of the library show the machine's time to a signal that arrives meanwhile, and Postgres
+ * Functions that wait. Those of the library show the machine's time to a signal that arrives in the meantime, and Postgres
  * compares its timeouts within the signal: in a world after the machine's date, no lock timeout and no deadlock would end.
  */
 const WAITS: ReadonlySet<string> = new Set([

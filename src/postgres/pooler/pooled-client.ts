@@ -128,7 +128,7 @@ export class PooledClient implements LinkedClient {
   #drain(): void {
     if (this.#queue.length === 0 || this.#isClosed) return;
     if (this.#server === undefined) {
-      // The end of a connection is no work.
+      // The end of a connection is not work.
       if (this.#queue[0]?.[0] === TERMINATE) this.close();
       else this.#request();
       return;

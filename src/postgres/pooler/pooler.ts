@@ -36,7 +36,7 @@ export class Pooler {
   }
 
   /**
-   * Starts the engine if necessary, and opens the first server session of the pool. The client works meanwhile,
+   * Starts the engine if necessary, and opens the first server session of the pool. The client works in the meantime,
    * so that its compute does not suspend. `isEnded`: whether the world has ended the connection.
    */
   async connect(

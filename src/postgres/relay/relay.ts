@@ -89,7 +89,7 @@ export class Relay {
       this.#sendToEngine(chunk);
       return;
     }
-    // The end of a session is no work.
+    // The end of a session is not work.
     if (chunk[0] === TERMINATE) {
       this.#engine.write(chunk);
       return;

@@ -48,7 +48,7 @@ export class SqlSessions {
     this.#logins = logins;
   }
 
-  /** Executes in a session that no other request uses meanwhile. */
+  /** Executes in a session that no other request uses in the meantime. */
   async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, limits: SqlLimits): Promise<Json> {
     const idle = this.#idleSessions(served, login);
     for (let attempt = 1; ; attempt += 1) {

@@ -14,7 +14,7 @@ const SAFE_CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | 
 /**
  * Gives back the disk space of zeros at the end of complete segments. Postgres ends a segment when it stops, so
  * that a short session would take a whole one. A segment is replaced by a copy with the same content, so it can
- * be read meanwhile.
+ * be read in the meantime.
  */
 export async function makeSparse(logDirectory: string): Promise<void> {
   for (const name of await readdir(logDirectory)) {

@@ -11,7 +11,7 @@ export class MissingVolume extends Error {
   override readonly name = "MissingVolume";
 }
 
-/** The file of each volume that says what it began with. A directory without one is no volume. */
+/** The file of each volume that says what it began with. A directory without one is not a volume. */
 export class VolumeOrigins {
   readonly #root: string;
   readonly #known = new Map<string, VolumeOrigin>();

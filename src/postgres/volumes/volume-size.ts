@@ -31,7 +31,7 @@ function entriesOf(directory: string) {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
-    // Postgres deletes directories meanwhile.
+    // Postgres deletes directories in the meantime.
     return [];
   }
 }

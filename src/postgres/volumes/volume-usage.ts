@@ -95,7 +95,7 @@ export class VolumeUsage {
     this.#unknown.delete(id);
     const known = isStable ? this.#readSize(id) : undefined;
     const bytes = known ?? (await sizeOnDisk(join(this.#root, id)));
-    // It may have been removed, or got another size, meanwhile.
+    // It may have been removed, or got another size, in the meantime.
     if (!existsSync(join(this.#root, id))) return this.#forget(id);
     this.#total += bytes - this.bytesOf(id);
     this.#bytes.set(id, bytes);

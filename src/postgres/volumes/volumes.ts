@@ -115,7 +115,7 @@ export class Volumes {
     for (const parent of [dirname(directory), this.root, dirname(this.root)]) syncPath(parent);
   }
 
-  /** The same for a cluster that is no volume: an empty one, which other clusters are copied from. */
+  /** The same for a cluster that is not a volume: an empty one, which other clusters are copied from. */
   async makeBaseDurable(path: string): Promise<void> {
     if (this.#durableBases.has(path)) return;
     await syncTree(path);
@@ -161,7 +161,7 @@ export class Volumes {
     if (!existsSync(ownerFile)) replaceDurably(ownerFile, this.#owner);
   }
 
-  /** Prevents that a volume is removed until the returned function is called. */
+  /** Prevents a volume from being removed until the returned function is called. */
   pin(id: string): () => void {
     return this.#pins.pin(id);
   }
@@ -217,7 +217,7 @@ export class Volumes {
     }
     if (subdirectories(history).length > 0) return;
     await rm(join(history, OWNER), { force: true });
-    // It stays if a volume was created meanwhile, whose owner is written again with its next use.
+    // It stays if a volume was created in the meantime, whose owner is written again with its next use.
     await rmdir(history).catch(() => undefined);
   }
 

@@ -62,7 +62,7 @@ export class PublicApi implements ServerApi {
     }
   }
 
-  /** Waits. Rejects if the signal aborts meanwhile. */
+  /** Waits. Rejects if the signal aborts in the meantime. */
   async pause(ms: number): Promise<void> {
     try {
       await sleep(ms, undefined, omitUndefined({ signal: this.#signal }));

@@ -11,7 +11,7 @@ export type RunSoFar = {
   readonly expectations: () => readonly ExpectationResult[];
 };
 
-/** Follows a run, and decides when it goes on. */
+/** Follows a run, and decides when it continues. */
 export interface RunWatcher {
   /** Before a step begins, or after a part of an advance. The run waits for the promise. */
   reached(point: "step" | "advance", soFar: RunSoFar): Promise<void>;

@@ -11,7 +11,7 @@ const pinned = new WeakSet<BetterSqlite3.Database>();
 export type PinOptions = {
   /** Another program checkpoints the write-ahead log. */
   readonly leavesLog: boolean;
-  /** Completes the transaction that is under way, if there is one, and makes the last one durable. */
+  /** Completes the transaction that is in progress, if there is one, and makes the last one durable. */
   readonly settle: () => void;
 };
 
@@ -45,7 +45,7 @@ export async function copyDatabase(
  * SQLite writes only to the log. So the file does not change, and writers wait no longer than for a commit.
  *
  * If another program checkpoints the log, only the transaction begins. Parts of the log may then be written to
- * the file meanwhile, but they stay in the log, so file and log have every page that the transaction sees. The
+ * the file in the meantime, but they stay in the log, so file and log have every page that the transaction sees. The
  * file must be read before the log.
  */
 export function whilePinned<T>(
@@ -71,8 +71,8 @@ export function whilePinned<T>(
 }
 
 /**
- * Whether work needs that the file does not change. A checkpoint would wait for it in vain, and the whole process
- * with it, for the time of `BUSY_TIMEOUT_MS`.
+ * Whether work needs that the file does not change. A checkpoint would wait for it in vain for `BUSY_TIMEOUT_MS`, and
+ * block the whole process.
  */
 export function isPinned(sqlite: BetterSqlite3.Database): boolean {
   return pinned.has(sqlite);

@@ -52,7 +52,7 @@ export type OpenOptions = {
   readonly leavesLog?: boolean;
   /** Opens the file even if acknowledged changes are missing. Called with what is missing, if anything. */
   readonly onAcceptedLoss?: ((missing: readonly string[]) => void) | undefined;
-  /** Marks the acknowledged head beside the file, for a world in service. */
+  /** Marks the acknowledged head next to the file, for a world in service. */
   readonly marksHead?: boolean;
   /** Throws if the file must not be written any more. */
   readonly checkUsable?: () => void;

@@ -24,7 +24,7 @@ const after = sql.placeholder("after");
 const ROWS_PER_PORTION = 1_000;
 /** Events have no index, so deleting one takes a tenth of the time of an operation. */
 const EVENTS_PER_PORTION = 20_000;
-/** A table of which less is left than this part is written anew: an insertion takes as long as a deletion. */
+/** A table of which less is left than this part is rewritten: an insertion takes as long as a deletion. */
 const FEW = 0.5;
 /** An operation is written twice to be kept, and each time takes as long as a deletion. */
 const FEW_OPERATIONS = 0.25;

@@ -11,7 +11,7 @@ import type { JournalStatements } from "./journal-statements.ts";
 import type { RequestRows } from "./request-rows.ts";
 import type { StoredEvents } from "./stored-events.ts";
 
-/** The table beside history whose rows may be lost. Secrets belong to the change that created them. */
+/** The table outside history whose rows may be lost. Secrets belong to the change that created them. */
 const LOSABLE_TABLE: TableName = "apiKeyUses";
 /** Each step takes about five milliseconds. */
 const BLOCKS_PER_STEP = 2;

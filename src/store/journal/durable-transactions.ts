@@ -16,7 +16,7 @@ export class DurableTransactions {
   readonly #cutWal: () => void;
   readonly #log: LogSync | undefined;
   #isUndecided = false;
-  /** The transaction in steps that is under way. */
+  /** The transaction in steps that is in progress. */
   #open: SteppedWrite | undefined;
 
   /**
@@ -81,17 +81,17 @@ export class DurableTransactions {
     return write;
   }
 
-  /** Whether a transaction in steps is under way, on a connection that is open. */
+  /** Whether a transaction in steps is in progress, on a connection that is open. */
   get isInSteps(): boolean {
     return this.#open !== undefined && this.#sqlite.open;
   }
 
-  /** Takes the remaining steps of a transaction that is under way. */
+  /** Takes the remaining steps of a transaction that is in progress. */
   complete(): void {
     while (this.#open?.step() === false);
   }
 
-  /** Completes a transaction that is under way, and makes all commits durable. */
+  /** Completes a transaction that is in progress, and makes all commits durable. */
   settle(): void {
     this.complete();
     this.#log?.now();

@@ -33,7 +33,7 @@ export class LogSync {
   readonly #frames;
   readonly #checkpoint;
   #unsynced: Unsynced | undefined;
-  /** Syncs of the thread pool that are under way. A commit that is made durable otherwise leaves its own behind. */
+  /** Syncs of the thread pool that are in progress. A commit that is made durable otherwise leaves its own behind. */
   #syncing = 0;
   #isClosed = false;
 
@@ -57,7 +57,7 @@ export class LogSync {
   now(): void {
     const unsynced = this.#unsynced;
     if (unsynced === undefined) return;
-    // The failure of a sync that is under way is not known yet, and a second sync might not report it.
+    // The failure of a sync that is in progress is not known yet, and a second sync might not report it.
     if (unsynced.promise === undefined && !unsynced.hasFailed && this.#sync()) this.#settle(unsynced);
     else this.#rewrite(unsynced);
   }
@@ -76,7 +76,7 @@ export class LogSync {
     try {
       this.now();
     } catch {
-      // The log stays beside the file, and the next start makes it durable.
+      // The log stays next to the file, and the next start makes it durable.
     }
     this.#isClosed = true;
     if (this.#syncing === 0) closeSync(this.#file);

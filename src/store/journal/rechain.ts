@@ -102,7 +102,7 @@ export function rechain(
 /** Returns the chain checksum after the event, whose predecessor has the checksum `before`. */
 type Follow = (event: StoredEvent, before: number) => number;
 
-/** Returns the last event of all blocks. Of the first block, truncated events are left out. */
+/** Returns the last event of all blocks. Of the first block, truncated events are omitted. */
 function rewriteBlocks(
   sqlite: BetterSqlite3.Database,
   transform: (event: StoredEvent) => StoredEvent,

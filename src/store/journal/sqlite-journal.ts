@@ -127,12 +127,12 @@ export class SqliteJournal implements Journal {
     );
   }
 
-  /** Takes the remaining steps of a write that is under way. */
+  /** Takes the remaining steps of a write that is in progress. */
   completeWrite(): void {
     this.#transactions.complete();
   }
 
-  /** Completes the write that is under way, and makes all writes durable. */
+  /** Completes the write that is in progress, and makes all writes durable. */
   settle(): void {
     this.#transactions.settle();
   }

@@ -66,7 +66,7 @@ export function cutWal(sqlite: BetterSqlite3.Database): () => void {
  * Writes the log of a file again, byte for byte, and syncs it. After a failed sync the system counts data as
  * written although it may not be on disk (decision 0019), so what can be read from the log may be lost by a
  * power failure, and no later sync would prevent that. The same bytes at the same place damage nothing if the
- * power fails now. No other connection may write to the log meanwhile.
+ * power fails now. No other connection may write to the log in the meantime.
  */
 export function makeWalDurable(path: string): void {
   if ((statSync(walPath(path), { throwIfNoEntry: false })?.size ?? 0) === 0) return;

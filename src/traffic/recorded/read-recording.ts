@@ -123,7 +123,7 @@ class RecordingReader {
     else this.#addOrReject(line, (field) => textAt(cells, columnIndexes[field]));
   }
 
-  /** Keys are looked up anew in every row: rows of one file may name a field differently. */
+  /** Keys are looked up again in every row: rows of one file may name a field differently. */
   addObject(line: number, value: JsonObject): void {
     this.#columns = completeColumns(Object.keys(value), this.#explicit);
     for (const [field, name] of this.#unseenKeys)

@@ -32,7 +32,7 @@ export function billOf(
 const MONTH_MS: DurationMs = 730 * HOUR;
 export const SHORTEST_FOR_MONTH_MS: DurationMs = HOUR;
 
-/** For a month of 730 hours. A shorter period than an hour counts as an hour without further requests. */
+/** For a month of 730 hours. A period shorter than an hour counts as an hour without further requests. */
 export function perMonth(value: number, periodMs: DurationMs): number {
   return (value / Math.max(periodMs, SHORTEST_FOR_MONTH_MS)) * MONTH_MS;
 }

@@ -15,7 +15,7 @@ export type DaySpan = { readonly days: number } | { readonly share: number } | {
 
 export type SplitInput = { readonly train?: DaySpan | undefined; readonly test?: DaySpan | undefined };
 
-/** Cross-validation leaves out one of them. */
+/** Cross-validation omits one of them. */
 const MIN_TRAINING_DAYS = 2;
 const WEEK_DAYS = 7;
 /** With fewer whole weeks, the days for the test are taken from each kind of day. */
@@ -38,7 +38,7 @@ export function parseDaySpan(text: string): DaySpan | undefined {
 }
 
 /**
- * The last days are for the test; those before them for the training, by default all. Workdays are no test of a
+ * The last days are for the test; those before them for the training, by default all. Workdays do not test a
  * delay that was chosen on weekends, so the default for the test is whole weeks, or days of each kind. Throws a
  * RangeError if too few days remain.
  */
@@ -65,7 +65,7 @@ export function wholeDays(period: Period): readonly number[] {
 
 /**
  * The last third of whole weeks; with fewer than three, the last third of the workdays and of the weekend days. A
- * kind with a single day is left out.
+ * kind with a single day is omitted.
  */
 function matchedDays(
   period: Period,

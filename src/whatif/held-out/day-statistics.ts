@@ -20,7 +20,7 @@ export type StatisticsInput = {
   readonly gaps: LongGaps | undefined;
   readonly period: Period;
   readonly silenceIsIdle?: boolean | undefined;
-  /** Leaves out margins and held-out days, which take longer than the figures themselves. */
+  /** Omits margins and held-out days, which take longer than the figures themselves. */
   readonly isFast?: boolean | undefined;
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;

@@ -23,7 +23,7 @@ export type LeftOutOptions = {
 };
 
 /**
- * A jackknife over days: each figure is calculated from all days, and with each of them left out, for all computes
+ * A jackknife over days: each figure is calculated from all days, and with each of them omitted, for all computes
  * together, so that what computes share on a day stays together. What a figure owes to each day follows from the
  * differences. The margin of a difference of two figures is that of the paired difference. Figures are means per day,
  * or ratios of such means.

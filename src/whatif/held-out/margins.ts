@@ -150,7 +150,7 @@ export class DayMargins {
   }
 
   /**
-   * Of `factor` times the ratio of two sums, which is linear in its neighbourhood. A group with a large share of the
+   * Of `factor` times the ratio of two sums, which is linear in its neighborhood. A group with a large share of the
    * lower sum pulls the ratio towards its own, so its difference counts more (the HC2 correction for leverage).
    */
   #ratioInfluence(over: Float64Array, under: Float64Array, factor = 1): Float64Array {
@@ -159,7 +159,7 @@ export class DayMargins {
     const [sumOver, sumUnder] = [this.#sum(over), this.#sum(under)];
     for (let first = 0; first < over.length; first += days) {
       const rest = sumUnder - sumOfDays(under.subarray(first, first + days), this.#days);
-      // A group alone is no different from the ratio.
+      // A group alone does not differ from the ratio.
       if (rest <= 0) continue;
       const scale = factor / Math.sqrt(rest * sumUnder);
       for (let cell = first; cell < first + days; cell += 1)

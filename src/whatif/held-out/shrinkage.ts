@@ -34,7 +34,7 @@ const PSEUDO_GAPS: readonly number[] = [
   Number.POSITIVE_INFINITY,
 ];
 
-/** Days are left out in turns, in at most this number of groups. */
+/** Days are omitted in turns, in at most this number of groups. */
 const MAX_FOLDS = 5;
 
 /** With more computes, this many of them decide the number of pseudo-gaps. */
@@ -159,7 +159,7 @@ class LongerThan {
   }
 }
 
-/** One pass over the candidates for all numbers of pseudo-gaps. `spread`: delays to try besides own gaps. */
+/** One pass over the candidates for all numbers of pseudo-gaps. `spread`: delays to try in addition to own gaps. */
 function delaysOfCompute(
   { all: own, unwaited: unwaitedMs }: { readonly all: Float64Array; readonly unwaited: Float64Array },
   fleet: FleetGaps,
@@ -201,7 +201,7 @@ function delaysOfCompute(
   return choices.chosen(fleet.chosen);
 }
 
-/** Delays to try besides the lengths of own gaps, ascending. */
+/** Delays to try in addition to the lengths of own gaps, ascending. */
 function spreadFor(settable: SettableDelays, chosen: SuspendDelay): readonly number[] {
   if (settable !== "all") return settable.filter((delay) => delay !== "never");
   if (chosen === "never" || SPREAD_DELAYS.includes(chosen)) return SPREAD_DELAYS;

@@ -88,7 +88,7 @@ function meteredSummary({ activeMs, cuMs, cuMsWithoutRequests }: MeteredUsage) {
   };
 }
 
-/** Of a world: the replayed CU-hours of its current setting beside the metered ones; undefined for a trace. */
+/** Of a world: the replayed CU-hours of its current setting, next to the metered ones; undefined for a trace. */
 export function meteredText(replayedCuHours: number, { metered }: QuestionSummary): string | undefined {
   if (metered === undefined) return undefined;
   const without = metered.without_requests_cu_hours;

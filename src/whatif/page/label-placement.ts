@@ -9,7 +9,7 @@ export type PointLabel = {
   /** Of the mark at the point, which the text does not cover. */
   readonly radius: number;
   readonly isStrong: boolean;
-  /** Left out if it does not fit next to its point; other labels move further away first. */
+  /** Omitted if it does not fit next to its point; other labels move further away first. */
   readonly isOptional: boolean;
 };
 

@@ -6,7 +6,7 @@ import { delayText, threeDigitMoney, threeDigits } from "../units/number-format.
 import type { AccountCurve, AccountDelay } from "./account-curve.ts";
 import { type ComputeWeek, HOURS_OF_WEEK, hoursText } from "./awake-hours.ts";
 
-/** More computes are left out of the heat map; those that were awake longest are shown. */
+/** More computes are omitted of the heat map; those that were awake longest are shown. */
 const MAX_ROWS = 20;
 const LEAST_DRAWN_S = 900;
 const TIMES_IN_FORCE = 3;

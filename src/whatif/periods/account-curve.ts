@@ -17,7 +17,7 @@ export type AccountQuestion = {
   /** Seconds of active time. */
   readonly coldStartS: number;
   readonly settable: SettableDelays;
-  /** Delays to answer for besides the usual ones. */
+  /** Delays to answer for in addition to the usual ones. */
   readonly delays: readonly SuspendDelay[];
 };
 
@@ -62,7 +62,7 @@ export type AccountCurve = {
     readonly cold_starts_per_day: number;
     readonly active_h_per_day: number;
     readonly cost_dollars_per_month: number;
-    /** Starts at the creation of a compute without a request, and their active time, which the figures above leave out. */
+    /** Starts at the creation of a compute without a request, and their active time, which the figures above omit. */
     readonly starts_without_request: number;
     readonly active_h_without_request: number;
   };

@@ -14,7 +14,7 @@ export type ComputeWeek = {
   readonly shares: readonly number[];
 };
 
-/** When each compute was active, by the hour of the week. Computes without a start are left out. */
+/** When each compute was active, by the hour of the week. Computes without a start are omitted. */
 export function awakeHours({ computes, startAt, endAt }: AccountFleet): readonly ComputeWeek[] {
   const lengths = hoursBetween([[startAt, endAt]]);
   const perProject = new Map<string, number>();

@@ -29,7 +29,7 @@ export type ComputeOperations = {
   readonly durationMs: Float64Array;
   /** The position in `ACTIVITY_ACTIONS`, or its length for other actions. */
   readonly action: Uint8Array;
-  /** The position in `DECISIVE_STATUSES`, or its length for other statuses: those of operations that have not ended. */
+  /** The position in `DECISIVE_STATUSES`, or its length for the statuses of operations that have not ended. */
   readonly status: Uint8Array;
 };
 

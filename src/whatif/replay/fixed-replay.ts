@@ -40,7 +40,7 @@ export const NO_WORTH: StartWorth = () => 0;
  * - A request that arrives while the compute is suspended starts it.
  * - A request that arrives during the start waits for its end.
  * - A request runs for its duration from the end of its wait.
- * - If nobody waits for the requests of a source, a start by one of them is no cold start.
+ * - If nobody waits for the requests of a source, a start by one of them is not a cold start.
  * - The compute suspends exactly one delay after the last end, unless a request arrives at that instant.
  */
 export class FixedReplay {

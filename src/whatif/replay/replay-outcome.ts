@@ -88,7 +88,7 @@ export function addChosenDelays(into: ReplayOutcome, added: ChosenDelays | undef
 
 /**
  * The outcome between the ends of two replays from the same start, with the same decisions until the first end:
- * that of the longer one without that of the shorter one. Without `activeByDay`.
+ * the outcome of the longer replay minus that of the shorter one. Without `activeByDay`.
  */
 export function outcomeBetween(shorter: ReplayOutcome, longer: ReplayOutcome): ReplayOutcome {
   return {

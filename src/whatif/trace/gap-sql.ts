@@ -5,7 +5,7 @@ import { durationUnitOf } from "../../traffic/recorded/rows/column-names.ts";
 import type { NumberUnit } from "../../traffic/recorded/rows/decimal.ts";
 import { LONGER_THAN_ANY_DELAY_S, SHORT_GAP_S } from "./gap-row.ts";
 
-/** How a database writes what the query needs, besides standard SQL. */
+/** How a database writes what the query needs, in addition to standard SQL. */
 type DialectForms = {
   /** Quotient of whole numbers, rounded down; both are at least 0. */
   readonly quotient: (dividend: string, divisor: number) => string;
@@ -240,7 +240,7 @@ function inMilliseconds(forms: DialectForms, column: string, unit: NumberUnit, p
   return forms.whole(by > 1 ? `${column} / ${by}.0` : column);
 }
 
-/** On the column as it is where that is possible, so that a database can leave out partitions. */
+/** On the column as it is where that is possible, so that a database can omit partitions. */
 function boundsOf({ dialect, columns, timeUnit, from, to }: GapQueryInput): readonly string[] {
   const { timestamp, milliseconds }: DialectForms = FORMS[dialect];
   const column = columns.at ?? columns.end ?? "";

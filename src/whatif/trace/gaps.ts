@@ -84,7 +84,7 @@ export function clearGaps(gaps: Gaps): void {
   Object.assign(gaps, { spanMs: 0, arrivals: 0, computes: 0, starts: 0, startWaitMs: 0 });
 }
 
-/** What counts besides the gaps; both need a look at each gap that is longer than the shortest delay. */
+/** What counts in addition to the gaps; both need a look at each gap that is longer than the shortest delay. */
 export type GapReaderOptions = {
   /** Mean length of a start. Above 0, the requests that wait for starts are counted. */
   readonly startMs?: DurationMs | undefined;

@@ -79,7 +79,7 @@ export class LongGapStore {
     if (isUnwaited) this.#unwaited.set(index, 1);
   }
 
-  /** Of requests that wait for the first start of the compute, or for that after the last gap. */
+  /** For requests that wait for the first start of the compute, or for the start after the last gap. */
   addWait(waitMs: DurationMs, isFirstStart: boolean): void {
     if (isFirstStart) this.#firstWait += waitMs;
     else if (this.#count <= MAX_LONG_GAPS) this.#waitMs.add(this.#count - 1, waitMs);

@@ -29,7 +29,7 @@ export type LongGaps = {
   readonly day: Uint16Array;
   /** Total time that requests wait for the start after the gap, if the compute is suspended. */
   readonly waitMs: Float64Array;
-  /** 1 for gaps at whose end nobody waits, so that the start is no cold start; undefined if there are none. */
+  /** 1 for gaps at whose end nobody waits, so that the start is not a cold start; undefined if there are none. */
   readonly unwaited?: Uint16Array | undefined;
   /** From the last request to the end of the period. No request waits after it. By compute. */
   readonly tailMs: Float64Array;

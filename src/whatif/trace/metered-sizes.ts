@@ -20,7 +20,7 @@ type ComputeMeter = {
   active: { since: SimTime; sizeCu: number; isSuspending: boolean; hasRequests: boolean } | undefined;
   /** Whether requests wait for a start. */
   hasWaiting: boolean;
-  /** Their highest load: it decided the first size in earlier releases. */
+  /** Their highest load, which determined the first size in earlier releases. */
   waitingLoad: number;
   readonly times: MeteredTime[];
   readonly starts: { readonly readyAt: SimTime; readonly readingSeed: number | undefined }[];

@@ -5,7 +5,7 @@ import type { Traffic } from "./known-traffic.ts";
 const WEEK = 7 * DAY;
 
 /**
- * Whole weeks that contain a silence, so that workdays stay on workdays when they are left out; from its first day, or
+ * Whole weeks that contain a silence, so that workdays stay on workdays when they are omitted; from its first day, or
  * earlier if the period ends before. Undefined if the period is too short.
  */
 export function weeksAround({ startAt, endAt }: Period, period: Period): Period | undefined {

@@ -49,7 +49,7 @@ function sentInstead(
     if ((source?.[index] ?? 0) !== own) continue;
     const arrival = at[index] as SimTime;
     sendUntil(Math.min(arrival, last < 0 ? arrival : (at[last] as SimTime) + STOPPED_AFTER * everyMs));
-    // After a stop, it begins anew.
+    // After a stop, it restarts.
     if (next < arrival) next = arrival;
     last = index;
   }

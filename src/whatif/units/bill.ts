@@ -1,12 +1,12 @@
 import { OTHER_PRICES, type PriceList, type VendorPlan } from "../../platform/catalog/price-lists.ts";
 
-/** What a month's bill has besides compute; undefined: unknown. */
+/** The items of a month's bill other than compute; undefined: unknown. */
 export type OtherUsage = {
   readonly storageGb?: number | undefined;
   readonly historyGb?: number | undefined;
   /** Snapshots of branches. */
   readonly snapshotGb?: number | undefined;
-  /** Beyond those that the plan includes. One number is that of every plan. */
+  /** Beyond those that the plan includes. A single number applies to every plan. */
   readonly extraBranches?: number | Readonly<Record<VendorPlan, number>> | undefined;
   readonly transferGb?: number | undefined;
 };

@@ -20,7 +20,7 @@ export const MIN_WEEKS = 4;
 const PARTS_OF_WEEKS = 0.5;
 /** Standard errors above zero from which the lag test counts days as dependent: rather too often than too rarely. */
 const LAG_TEST = 0.5;
-/** Of the correlation of neighbouring days: the record would be too short to know more. */
+/** Of the correlation of neighboring days: the record would be too short to know more. */
 const MAX_CORRELATION = 0.9;
 
 /**
@@ -28,7 +28,7 @@ const MAX_CORRELATION = 0.9;
  * Three variances are estimated, and the widest interval is used:
  *
  * - of independent days of each kind;
- * - if a lag test finds neighbours alike, that of days of which each resembles the one before (AR(1));
+ * - if a lag test finds neighbors alike, that of days of which each resembles the one before (AR(1));
  * - in that case, and with `MIN_WEEKS` weeks, the variance between calendar weeks.
  */
 export function marginOfEffects(of: DayEffects, judgedDays: number = of.days.length): number {
@@ -73,8 +73,8 @@ export function centeredByKind({ kinds, effects }: Pick<DayEffects, "kinds" | "e
 }
 
 /**
- * The correlation of neighbouring days, corrected for its bias in a short record (Kendall 1954), if the lag test finds
- * any. Kinds whose days are all equal, such as weekends without traffic, are left out.
+ * The correlation of neighboring days, corrected for its bias in a short record (Kendall 1954), if the lag test finds
+ * any. Kinds whose days are all equal, such as weekends without traffic, are omitted.
  */
 function neighbourCorrelation(centered: Float64Array, kinds: readonly number[]): number | undefined {
   const varying = new Set(kinds.filter((_, index) => centered[index] !== 0));
@@ -86,7 +86,7 @@ function neighbourCorrelation(centered: Float64Array, kinds: readonly number[]):
   return Math.min(MAX_CORRELATION, Math.max(0, (count * correlation + 1) / (count - 4)));
 }
 
-/** Of neighbours in a series whose mean is 0; 0 if it does not vary. */
+/** Of neighbors in a series whose mean is 0; 0 if it does not vary. */
 export function lagCorrelation(series: Float64Array): number {
   let [products, squares] = [0, 0];
   for (const [index, value] of series.entries()) {
@@ -130,7 +130,7 @@ function kindCounts(kinds: readonly number[]): ReadonlyMap<number, number> {
   return counts;
 }
 
-/** From the differences between calendar weeks; 0 if they are too few. Weeks may have days left out, or be in parts. */
+/** From the differences between calendar weeks; 0 if they are too few. Weeks may have days omitted, or be in parts. */
 function weekMargin(days: readonly number[], centered: Float64Array): number {
   const weeks = new Map<number, { days: number; sum: number }>();
   for (const [index, day] of days.entries()) {

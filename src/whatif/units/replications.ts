@@ -67,7 +67,7 @@ export function pairedDifference(
 
 /**
  * The seed of a replication: the first one has the given seed, the others a hash of it and their index, so
- * that neighbouring seeds share no replication. Experiments with the same seeds have common random numbers.
+ * that neighboring seeds share no replication. Experiments with the same seeds have common random numbers.
  */
 export function replicationSeed(seed: number, index: number): number {
   return index === 0 ? seed : mix(mix(seed, MIX_FACTOR) ^ Math.imul(index, GOLDEN_STEP), MIX_FACTOR);

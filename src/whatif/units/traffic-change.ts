@@ -58,7 +58,7 @@ const CLEAR_STEP_SHARE = 0.5;
 /**
  * A change of the traffic of some days, or undefined: the seasonal Kendall test (Hirsch and Slack 1984) on workdays
  * and weekend days, with the variance of days that depend on each other (Hamed and Rao 1998), and the slope of
- * Theil and Sen. Days without traffic are left out. `values`: of each day.
+ * Theil and Sen. Days without traffic are omitted. `values`: of each day.
  */
 export function changeOf(days: readonly SimTime[], values: readonly number[]): TrafficChange | undefined {
   const used = days.filter((_, index) => (values[index] as number) > 0);

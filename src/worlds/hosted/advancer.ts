@@ -158,7 +158,7 @@ export class Advancer {
     }
   }
 
-  /** The world does not change meanwhile. */
+  /** The world does not change in the meantime. */
   async #takeSteps<T>(stepsIn: StepsIn<T>, now: SimTime): Promise<T> {
     const live = this.#lifecycle.requireLive();
     const steps = stepsIn(live.simulation.world, now);

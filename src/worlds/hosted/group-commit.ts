@@ -23,7 +23,7 @@ type CommitInProgress = {
   readonly write: SteppedWrite & Pick<Batch, "events">;
 };
 
-/** A commit that is written, and whose sync is under way. */
+/** A commit that is written, and whose sync is in progress. */
 type Syncing = {
   readonly commit: CommitInProgress;
   /** Resolves when it is durable, and rejects with `StoreUnavailable`. */
@@ -85,7 +85,7 @@ export class GroupCommit {
 
   /**
    * Commits much, in steps between which other worlds get a turn. The caller makes sure that this world does not
-   * change meanwhile. Rejects with `StoreUnavailable` when the commit fails.
+   * change in the meantime. Rejects with `StoreUnavailable` when the commit fails.
    */
   async inSteps(): Promise<void> {
     await this.#syncing?.promise.catch(() => undefined);

@@ -44,7 +44,7 @@ export type LiveWorld = {
 export type OpeningOptions = {
   /** The history that this process had open before; clients may still be connected to it. */
   readonly previousHistoryId: string | undefined;
-  /** By how much the host's clock was set while the world was closed, which its clock does not follow. */
+  /** The change of the host's clock while the world was closed, which the world's clock does not follow. */
   readonly wallStepMs: number;
 };
 

@@ -16,7 +16,7 @@ type WorldParts = {
   readonly transactions: WorldTransactions;
 };
 
-/** Reads what is stored of a world: with the work that is due, or during an advance what it has committed. */
+/** Reads the stored state of a world: after running due work or, during an advance, as last committed. */
 export class StoredHistory {
   readonly #parts: WorldParts;
 

@@ -29,7 +29,7 @@ export class WaitingInspections {
     return this.#waiting.length > 0 && seq >= this.#earliestSeq;
   }
 
-  /** Those that arrive meanwhile wait for a later pause, so the advance goes on even if there are always some. */
+  /** Those that arrive meanwhile wait for a later pause, so the advance continues even if there are always some. */
   async run(seq: number, now: SimTime): Promise<void> {
     this.#earliestSeq = seq + EVENTS_BETWEEN_INSPECTIONS;
     for (const { run } of this.#waiting.splice(0)) await run(now);

@@ -44,7 +44,7 @@ export class WorldTransactions {
     if (now === undefined) return advancer.nextPause().then(() => this.read(work, scopeOf));
     try {
       const result = this.#readAt(now, work);
-      // The work that is paused goes on meanwhile, even if one read follows another.
+      // The work that is paused continues in the meantime, even if one read follows another.
       return nextTurn().then(() => result);
     } catch (error) {
       if (error instanceof ChangesWorld) return this.run(work, scopeOf);
@@ -52,7 +52,7 @@ export class WorldTransactions {
     }
   }
 
-  /** Everything that has happened is durable, and no commit is under way. */
+  /** Everything that has happened is durable, and no commit is in progress. */
   #readAt<T>(now: SimTime, work: (transaction: Transaction) => T): T {
     const { lifecycle } = this.#parts;
     const refuseChange = () => {

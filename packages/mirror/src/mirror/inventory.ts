@@ -84,7 +84,7 @@ export type Omission = { readonly what: string; readonly because: string };
 
 const BRANCHES_PER_PAGE = 1_000;
 
-/** Reads an account through its public API, with GET only. Omits projects that are deleted meanwhile. */
+/** Reads an account through its public API, with GET only. Omits projects that are deleted in the meantime. */
 export async function readInventory(
   host: MirrorHost,
   api: ServerApi,

@@ -67,9 +67,9 @@ export function adviseCommand(): Command {
     description: "say what to change, and what it saves on the whole bill",
     addOptions: addAdviseOptions,
     help: `
-Compares what can be changed on the whole bill: the autosuspend delay, for all
-computes and for each, what keeps the computes active, the size, and the plan. The
-details are in "standin whatif curve", "attribute" and "capacity".
+Compares possible changes by their effect on the whole bill: the autosuspend
+delay (for all computes and for each), clients that keep computes active, the
+size, and the plan. For details, see "standin whatif curve", "attribute" and "capacity".
 
 Exit status: 0 if the current settings meet --budget and --slo, or none is given;
 1 if they do not, or on an error; 2 on a usage error.
@@ -104,16 +104,14 @@ function addAdviseOptions(command: Command): void {
       ).argParser(parseSloOption),
     )
     .addOption(ignoreWaitsOption())
-    .addOption(
-      new Option("--budget <dollars>", "most that the bill of a month may be").argParser(numberAtLeast(0)),
-    )
+    .addOption(new Option("--budget <dollars>", "maximum monthly bill").argParser(numberAtLeast(0)))
     .addOption(
       new Option("--storage <GB>", "storage to bill (default: that of the world)").argParser(
         numberAtLeast(0),
       ),
     )
     .addOption(
-      new Option("--history <GB>", "history to restore from to bill (default: that of the world)").argParser(
+      new Option("--history <GB>", "history for restores to bill (default: that of the world)").argParser(
         numberAtLeast(0),
       ),
     )
@@ -125,7 +123,7 @@ function addAdviseOptions(command: Command): void {
     .addOption(
       new Option(
         "--extra-branches <n>",
-        "branches beyond those of the plan to bill (default: those of the world)",
+        "branches to bill beyond those that the plan includes (default: those of the world)",
       ).argParser(numberAtLeast(0)),
     )
     .addOption(

@@ -52,7 +52,7 @@ const NO_TARGETS: ServerTargets = { changed: [], unchanged: [], missing: [] };
 export function applyCommand(): Command {
   return new Command("apply")
     .description(
-      "print the calls that set the recommended delays, set them on a server, or restore the delays before",
+      "print the calls that set the recommended delays, set them on a server, or restore the previous delays",
     )
     .argument(
       "[answer]",
@@ -61,7 +61,7 @@ export function applyCommand(): Command {
     .addOption(
       new Option(
         "--delays <which>",
-        "which delays: one for the fleet, one per compute, or the one of both that the answer recommends",
+        "which delays to set: one for the fleet, one per compute, or whichever the answer recommends",
       )
         .choices(DELAY_SETS)
         .default("recommended" satisfies DelaySet),
@@ -107,7 +107,7 @@ resources are those of provider kislerdm/neon.
 
 A delay is changed only if the answer's gain for the compute is larger than its
 95 % interval, or if a limit of the answer requires it. Before the first change
-on a server, its current delays are written to a new file beside the answer.
+on a server, its current delays are written to a new file next to the answer.
 
 Examples:
   $ standin whatif curve fleet.csv --by-compute --json > answer.json

@@ -30,17 +30,17 @@ type BacktestOptions = QuestionOptions &
 export function backtestCommand(): Command {
   return dividedCommand<BacktestOptions>({
     name: "backtest",
-    description: "train policies on past days, judge them on the next ones, and report the drift",
+    description: "train policies on past days, evaluate them on the following days, and report the drift",
     addOptions: (command) =>
       addQuestionOptions(command)
         .addOption(
-          new Option("--fold <length>", "time that policies are judged on before they are trained again")
+          new Option("--fold <length>", "time for which policies are evaluated before they are trained again")
             .choices(Object.keys(FOLD_DAYS))
             .default("week" satisfies FoldLength),
         )
         .addOption(
           policyOption(
-            `policy to judge besides the current setting, the platform's default, ${BACKTEST_DEFAULTS.join(", ")}; repeatable, see below`,
+            `policy to evaluate in addition to the current setting, the platform's default, ${BACKTEST_DEFAULTS.join(", ")}; repeatable, see below`,
             backtestPolicy,
           ),
         ),

@@ -90,7 +90,7 @@ function addLoadOptions(command: Command): void {
     .addOption(
       new Option(
         "--pool-by <what>",
-        "what has its own connection pool; to pool as the platform does, give source and --map source=user+database",
+        "scope of a connection pool; to match the platform's pooler, use source and --map source=user+database",
       )
         .choices(["compute", "source"])
         .default("compute"),
@@ -122,7 +122,7 @@ function addReadOptions(command: Command): void {
     .addOption(
       new Option(
         "--storage-read <duration>",
-        "how much longer a block takes from storage than from the cache: 1ms or 1 (milliseconds)",
+        "additional time to read a block from storage instead of from the cache: 1ms or 1 (milliseconds)",
       )
         .argParser(parseMillisecondsOption)
         .default(1, "1ms"),
@@ -132,7 +132,7 @@ function addReadOptions(command: Command): void {
 function sloOption(): Option {
   return new Option(
     "--slo <limit>",
-    `what makes a size sufficient: a limit on how long requests wait because they are throttled; a rejected request exceeds it; "p95 wait < 2s for web" is about the requests of one source (default: "p99 wait < 1s")`,
+    `objective that a sufficient size meets: a limit on the wait that throttling adds; a rejected request exceeds it; "p95 wait < 2s for web" applies to the requests of one source (default: "p99 wait < 1s")`,
   ).argParser(parseSloOption);
 }
 

@@ -47,13 +47,13 @@ export function addCurveOptions(command: Command): void {
   addCheckOptions(command);
 }
 
-/** What is read besides traces, and what a cold start is worth. */
+/** What is read in addition to traces, and what a cold start is worth. */
 function addSourceOptions(command: Command): void {
   command
     .addOption(
       new RepeatableOption(
         "--gaps <file>",
-        "answer from the result of the query of whatif sql instead of from traces; - for stdin, repeatable",
+        "read results of the query of whatif sql instead of traces; - for stdin; repeatable",
       ).argParser((path: string, previous: readonly string[] | undefined) => [...(previous ?? []), path]),
     )
     .addOption(cpuShareOption())
@@ -102,13 +102,13 @@ function addCheckOptions(command: Command): void {
     .addOption(
       new Option(
         "--train <days>",
-        "days before those of --test that delays are chosen on: 14d, 50% or a first date (default: all)",
+        "days before those of --test, on which delays are chosen: 14d, 50% or a first date (default: all)",
       ).argParser(parseDaySpanOption),
     )
     .addOption(
       new Option(
         "--test <days>",
-        "last whole days (UTC), that the chosen delays are judged on: 7d, 30% or a first date (default: the last third, in whole weeks)",
+        "last whole days (UTC), on which the chosen delays are evaluated: 7d, 30% or a first date (default: the last third, in whole weeks)",
       ).argParser(parseDaySpanOption),
     )
     .addOption(
@@ -118,10 +118,9 @@ function addCheckOptions(command: Command): void {
       ).argParser(addClient),
     )
     .addOption(
-      new Option(
-        "--fast",
-        "leave out intervals and the test on other days, which take longer than the figures",
-      ).conflicts(["train", "test"]),
+      new Option("--fast", "omit the intervals and the test on other days, in about half the time").conflicts(
+        ["train", "test"],
+      ),
     )
     .addOption(workersOption());
 }

@@ -31,9 +31,7 @@ const DEFAULT_DAYS = 3;
 
 export function experimentCommand(): Command {
   const command = new Command("experiment")
-    .description(
-      "plan which computes to give a shorter delay for some days, so that the bounds of an account shrink",
-    )
+    .description("plan which computes get a shorter delay for some days, to narrow the bounds for an account")
     .argument("<file>", "file of standin account pull")
     .addOption(
       new Option(
@@ -51,7 +49,7 @@ export function experimentCommand(): Command {
     .addOption(
       new Option(
         "--max-cost <dollars>",
-        "what the added cold starts may cost, at their worth, in the whole experiment (default: no limit)",
+        "maximum cost of the added cold starts, at their worth, in the whole experiment (default: no limit)",
       ).argParser(numberAbove(0)),
     )
     .addOption(new Option("--out <file>", "file to write the plan to, for whatif apply --plan"));
@@ -61,8 +59,8 @@ export function experimentCommand(): Command {
     .addHelpText(
       "after",
       `
-A delay in force shows every gap that is longer. So a compute with a shorter delay
-for some days shows gaps that its operations hide today. Run "standin account pull"
+Operations show only gaps that are longer than the delay that is set. A compute
+with a shorter delay for some days therefore shows gaps that are hidden today. Run "standin account pull"
 just before and after the delays are set, and just before and after they are
 restored, because operations do not show each change.
 

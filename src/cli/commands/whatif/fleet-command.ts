@@ -29,7 +29,7 @@ const DEFAULT_START = Date.UTC(2026, 0, 5);
 
 export function fleetCommand(): Command {
   return new Command("fleet")
-    .description("generate a synthetic trace of a fleet, to try standin without own data")
+    .description("generate a synthetic trace of a fleet, to try standin without data of your own")
     .addOption(
       new Option("--computes <n>", "number of computes")
         .argParser(integerParser(1, MAX_COMPUTES))

@@ -28,14 +28,12 @@ const SIZE =
 
 export function sqlCommand(): Command {
   return new Command("sql")
-    .description(
-      "print the query whose result whatif curve --gaps answers from: the requests stay in the database",
-    )
+    .description("print a query for a database of requests; whatif curve --gaps reads its result")
     .addOption(new Option("--dialect <name>", "SQL of this database").choices(DIALECTS).makeOptionMandatory())
     .addOption(
       new Option(
         "--table <name>",
-        "table of the requests, or what else may follow FROM; not quoted",
+        "table of the requests, or any expression that may follow FROM; not quoted",
       ).makeOptionMandatory(),
     )
     .addOption(
@@ -55,10 +53,12 @@ export function sqlCommand(): Command {
     )
     .addOption(durationUnitOption())
     .addOption(
-      new Option("--from <instant>", "leave out requests that arrive before").argParser(parseInstantOption),
+      new Option("--from <instant>", "omit requests that arrive before this instant").argParser(
+        parseInstantOption,
+      ),
     )
     .addOption(
-      new Option("--to <instant>", "leave out requests that arrive at this instant or later").argParser(
+      new Option("--to <instant>", "omit requests that arrive at this instant or later").argParser(
         parseInstantOption,
       ),
     )
@@ -70,8 +70,8 @@ The result has ${SIZE}.
 
 A field of --map may be a column or an expression of the database without commas.
 Several machines can run it for a part of the computes each; whatif merge joins
-the results. A part of the time is not possible: a gap may begin in one part and
-end in another.
+the results. Do not divide by time: a gap may begin in one part and end in
+another.
 
 Examples:
   $ standin whatif sql --dialect postgres --table calls --map endpoint=db,at=started_at,duration=ms > gaps.sql

@@ -89,7 +89,7 @@ function addStartsOptions(command: Command): void {
     .addOption(
       new Option(
         "--target-miss <share>",
-        "find the smallest pool that is empty for at most this share of starts, such as 1% or 0.01; instead of --pool",
+        "find the smallest pool that at most this share of starts find empty, such as 1% or 0.01; instead of --pool",
       )
         .argParser(parseShareOption)
         .conflicts(["pool", "maxConcurrentStarts"]),

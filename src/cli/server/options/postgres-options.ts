@@ -50,15 +50,14 @@ export const POSTGRES_OPTIONS = [
   },
   {
     flags: "--max-branch-history <size>",
-    description:
-      "log of each branch that is retained for points in time within history_retention_seconds, such as 1GiB; at least 16MiB",
+    description: "size of the log that each branch retains for points in time, such as 1GiB; at least 16MiB",
     parse: parseBranchHistory,
     default: DEFAULT_MAX_BRANCH_HISTORY,
     defaultText: "256MiB",
   },
   {
     flags: "--max-data <size>",
-    description: "what the data of all branches may take on disk, such as 20GiB, or none for no limit",
+    description: "limit of the disk space that the data of all branches takes, such as 20GiB, or none",
     parse: (text: string): MaxData => (text === "none" ? "none" : parseBytesOption(text)),
     default: DEFAULT_MAX_DATA,
     defaultText: "80 % of the size of the data plus the free space",
@@ -67,7 +66,7 @@ export const POSTGRES_OPTIONS = [
   {
     flags: "--proxy-protocol",
     description:
-      "expect a header of the PROXY protocol, version 1 or 2, before each connection of the Postgres port",
+      "expect a PROXY protocol header, version 1 or 2, at the start of each connection to the Postgres port",
   },
   {
     flags: "--tls-cert <file>",
@@ -96,7 +95,7 @@ export const POSTGRES_OPTIONS = [
   {
     flags: "--sql-clock <clock>",
     description:
-      "clock of SQL, such as now(); machine: that of this machine; world: that of the world, for which Linux and the library libfaketime are needed",
+      "clock of SQL functions such as now(); machine: the clock of this machine; world: the clock of the world, which needs Linux and the library libfaketime",
     choices: ["machine", "world"],
     default: "machine",
   },

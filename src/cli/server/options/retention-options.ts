@@ -30,13 +30,14 @@ export const RETENTION_OPTIONS = [
   },
   {
     flags: "--keep-automatic <n>",
-    description: "number of snapshots to retain that restores take, for each world",
+    description: "number of automatic snapshots before restores to retain for each world",
     parse: integerParser(1, 10_000),
     default: 10,
   },
   {
     flags: "--keep-history <duration>",
-    description: "delete events older than this, by the world's clock, except for --keep-events, or forever",
+    description:
+      "age by the world's clock after which events are deleted, except those of --keep-events; or forever",
     parse: parseRetentionOption,
     default: 90 * DAY,
     defaultText: "90d",
@@ -49,7 +50,7 @@ export const RETENTION_OPTIONS = [
   },
   {
     flags: "--keep-operations <duration>",
-    description: "delete finished operations older than this, by the world's clock, or forever",
+    description: "age by the world's clock after which finished operations are deleted; or forever",
     parse: parseRetentionOption,
     default: 180 * DAY,
     defaultText: "180d",

@@ -51,7 +51,7 @@ export const WORLD_OPTIONS = [
   {
     flags: "--locks <scope>",
     description:
-      "what an operation locks: what it works on, the same but with branches of one parent created in parallel, or its whole project (default for a new world: narrow)",
+      "what an operation locks; narrow: the objects that it works on; parallel-branches: the same, but branches of one parent can be created in parallel; project: the whole project (default for a new world: narrow)",
     choices: ["narrow", "parallel-branches", "project"],
   },
   {
@@ -63,7 +63,7 @@ export const WORLD_OPTIONS = [
   {
     flags: "--answers <kind>",
     description:
-      "answers where recordings of clients contradict the reference (default for a new world: reference)",
+      "source of answers where recordings of clients contradict the reference (default for a new world: reference)",
     choices: ["reference", "recorded"],
   },
   {

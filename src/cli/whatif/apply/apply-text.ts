@@ -11,7 +11,7 @@ import {
 import { type DelayChanges, dollarsAfter } from "./delay-changes.ts";
 import type { PreviousDelay } from "./revert-file.ts";
 
-/** The calls, after what they cost and what they leave out. Comments, so that a shell and Terraform accept them. */
+/** The calls, after what they cost and what they omit. Comments, so that a shell and Terraform accept them. */
 export function planText(
   changes: DelayChanges,
   targets: readonly DelayTarget[],

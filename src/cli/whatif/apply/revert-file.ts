@@ -39,7 +39,7 @@ type RevertFile = z.output<typeof revertSchema>;
 export type PreviousDelay = RevertFile["computes"][number];
 
 /**
- * Writes the current delays to a new file beside the answer, and returns its name. The file is complete on the disk when
+ * Writes the current delays to a new file next to the answer, and returns its name. The file is complete on the disk when
  * this returns. Throws if a current delay is not known.
  */
 export function writeRevertFile(answer: string, apiUrl: string, targets: readonly ServerTarget[]): string {

@@ -70,7 +70,7 @@ export async function openDatabase(
     [{ database: withoutPassword(address.url), table: name, gap_rows: table.rows }],
     {
       ...(compute === undefined ? {} : { compute }),
-      // The query has left out the requests before it; without them, the period begins with the first one.
+      // The query has omitted the requests before it; without them, the period begins with the first one.
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
     },

@@ -27,7 +27,7 @@ export async function runInPostgres(url: string, run: GapQueryRun): Promise<void
   }
 }
 
-/** The server goes on with a query whose client is gone. */
+/** The server continues with a query whose client is gone. */
 async function cancelQuery(url: string, running: pg.Client): Promise<void> {
   const client = new pg.Client({ connectionString: withLibpqModes(url) });
   await client.connect();

@@ -6,7 +6,7 @@ import type { CoveredTraffic } from "../../../whatif/trace/traffic-summary.ts";
 import type { InputSummary, OpenedTraces } from "../open-traffic.ts";
 import type { WhatifResult } from "../report-output.ts";
 
-/** What a report needs besides the outcomes of its replays. Plain values, the same in all parts. */
+/** What a report needs in addition to the outcomes of its replays. Plain values, the same in all parts. */
 export type AnswerSetup = {
   readonly question: Question;
   readonly period: Period;

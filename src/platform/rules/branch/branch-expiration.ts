@@ -35,7 +35,7 @@ export function checkExpiration(
 
 /**
  * Whether an update repeats the expiration, exactly or as the API returns it, in whole seconds. Then the time
- * to live is not set anew.
+ * to live is not set again.
  */
 export function repeatsExpiration(branch: Branch, expiresAt: SimTime | undefined | null): boolean {
   if (branch.expiresAt === undefined) return expiresAt === null;

@@ -134,7 +134,7 @@ function fromParent({ id, logicalSizeBytes }: Branch, at: SimTime, lsn: string |
     parentId: id,
     parentTimestamp: at,
     ...(lsn === undefined ? {} : { parentLsn: lsn }),
-    // A: that of the parent now, also for an earlier instant, until the first client works.
+    // A: the current size of the parent, even for an earlier instant, until the first client works.
     ...(logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
   };
 }

@@ -50,7 +50,7 @@ function deleteBranch(
 ): Event[] {
   const requests: OperationRequest[] = [];
   for (const compute of computesOnBranch(world, branch.id)) {
-    // A start that is under way finishes before the suspend that is scheduled here.
+    // A start that is in progress finishes before the suspend that is scheduled here.
     const isStarting = pendingStateOf(unfinishedOperations(world, branch.projectId), compute.id) === "active";
     if (compute.phase.state !== "active" && !isStarting) continue;
     requests.push({ action: "suspend_compute", branchId: branch.id, endpointId: compute.id });
@@ -78,7 +78,7 @@ function isProjectRoot(branch: Branch): boolean {
   );
 }
 
-/** S: deleted "by a background job": no caller waits for it, so it is scheduled after what is under way. */
+/** S: deleted "by a background job": no caller waits for it, so it is scheduled after what is in progress. */
 export function decideExpireBranch(world: World, branchId: string, context: Context): Event[] {
   const branch = world.branches.get(branchId);
   return branch === undefined ? [] : deleteBranch(world, branch, context.now + RECOVERY_WINDOW, context);

@@ -29,7 +29,7 @@ export const activityDeciders = {
 
 /**
  * Activity is never rejected because the project is busy. On a compute that is not active it waits for the
- * operations under way; unless they include a start, it schedules one (R: any client activity starts a
+ * operations in progress; unless they include a start, it schedules one (R: any client activity starts a
  * compute).
  */
 export function decideActivity(
@@ -67,7 +67,7 @@ export function decideActivity(
 }
 
 /**
- * When the compute will be ready if nothing else happens, given the operations under way and the new start.
+ * When the compute will be ready if nothing else happens, given the operations in progress and the new start.
  */
 function readyAt(world: World, compute: Compute, start: readonly Event[], now: SimTime): SimTime {
   const [first] = start;
@@ -197,7 +197,7 @@ function refuseUnknownDatabase(
   return refuse("DATABASE_NOT_FOUND", `database "${name}" does not exist`).refusal;
 }
 
-/** Schedules a start of the compute, unless one is already under way. */
+/** Schedules a start of the compute, unless one is already in progress. */
 function scheduleStart(world: World, compute: Compute, context: Context): Event[] {
   const unfinished = world.operations.by("project", compute.projectId);
   if (

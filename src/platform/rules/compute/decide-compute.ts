@@ -93,7 +93,7 @@ function decideUpdateCompute(world: World, command: UpdateCompute, context: Cont
 /**
  * A change of delay or name needs no restart; disabling needs a suspend; any other change needs a restart. R:
  * only a change restarts. A: an update that repeats the current values gets the same operations, but its
- * suspend has no effect. `isActive`: whether the compute is active after the operations under way.
+ * suspend has no effect. `isActive`: whether the compute is active after the operations in progress.
  */
 export function updateRequests(
   compute: Compute,

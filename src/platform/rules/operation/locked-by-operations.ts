@@ -36,7 +36,7 @@ const MAX_OPERATIONS_OF_A_COMPUTE = 100;
 
 /**
  * R: a compute can be updated and restarted in any state, also while it is created, starts or is suspended. Its
- * operations wait for those under way. Refuses a move to a branch that is locked. In worlds with
+ * operations wait for those in progress. Refuses a move to a branch that is locked. In worlds with
  * `locks: "project"`, every operation locks the compute.
  */
 export function refuseUnlessQueued(

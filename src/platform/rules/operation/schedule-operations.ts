@@ -21,7 +21,7 @@ import { durationOfOperation, failedShareOfOperation } from "./operation-duratio
 
 /**
  * The events that schedule operations, in order. An operation without conflicts runs at once; the others are
- * `scheduling`. `endedIds`: operations that the same decision ends, so nothing waits for them.
+ * `scheduling`. `endedIds`: operations that the same decision ends, so that no operation waits for them.
  */
 export function scheduleOperations(
   world: World,

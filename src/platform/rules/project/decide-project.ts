@@ -196,7 +196,7 @@ function replicationRequests(
 
 /**
  * D, A: hides the project at once, suspends its computes, then deletes the timeline. C: never locked, because
- * public clients do not retry it; A: the operations under way are cancelled.
+ * public clients do not retry it; A: the operations in progress are cancelled.
  */
 function decideDeleteProject(world: World, command: DeleteProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);

@@ -15,7 +15,7 @@ export const DEFAULT_PROJECT_SETTINGS = {
   hipaa: false,
 } as const;
 
-/** S: 0 is no limit. C: where a project has a quota, the Terraform provider crashes without any of these. */
+/** S: 0 means no limit. C: where a project has a quota, the Terraform provider crashes without any of these. */
 const NO_QUOTA = {
   active_time_seconds: 0,
   compute_time_seconds: 0,

@@ -27,7 +27,7 @@ export const recoveryDeciders = {
  */
 type RecoverBranch = BranchRef & {
   readonly type: "RecoverBranch";
-  /** Not rejected because of operations under way. */
+  /** Not rejected because of operations in progress. */
   readonly queue?: true;
 };
 type RecoverProject = {

@@ -3,7 +3,7 @@ import type { World } from "../../world/world.ts";
 import { bookData } from "./book-data.ts";
 import type { ChildBranchInterval } from "./usage-periods.ts";
 
-/** The child branches that a project has now. D: a branch without a parent is no extra branch. A: nor is a deleted one. */
+/** The child branches that a project has now. D: a branch without a parent is not an extra branch. A: nor is a deleted one. */
 export function countChildBranches(world: World, projectId: string): number {
   if (world.projects.get(projectId)?.deletedAt !== undefined) return 0;
   let count = 0;

@@ -10,7 +10,7 @@ import { recordOperation } from "../operation/schedule-operations.ts";
 import { usageThisMonth } from "./consumption.ts";
 
 // S: "If a quota is exceeded, all active computes are automatically suspended and cannot be started via API
-// calls or incoming connections"; 0 is no limit. A: exceeded from the first millisecond at which the usage of
+// calls or incoming connections"; 0 means no limit. A: exceeded from the first millisecond at which the usage of
 // the billing period equals the quota. Quotas of bytes are stored and returned, but never reached: there is
 // no data here.
 
@@ -95,7 +95,7 @@ function quotaReachedAt(
 }
 
 /**
- * A: when a quota is reached, active computes are suspended at once. A suspend already under way continues.
+ * A: when a quota is reached, active computes are suspended at once. A suspend already in progress continues.
  */
 export function decideQuota(world: World, projectId: string, context: Context): Event[] {
   if (refuseOverQuota(world, projectId, context.now) === undefined) return [];

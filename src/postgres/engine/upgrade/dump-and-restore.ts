@@ -16,7 +16,7 @@ export type DumpRequest = {
   readonly target: RunningEngine;
   /** Exists in both clusters, and is empty in the target. */
   readonly database: string;
-  /** A role of the target that is no superuser: it runs what clients have written, such as checks of constraints. */
+  /** A role of the target that is not a superuser: it runs what clients have written, such as checks of constraints. */
   readonly restorer: string;
 };
 

@@ -83,7 +83,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
 
 /**
  * Lists the roles, databases and objects of a cluster with the numbers of rows and the values of sequences. A plan of a query
- * evaluates what indexes and statistics of a table call, so rows are counted by `reader`, a role that is no superuser.
+ * evaluates what indexes and statistics of a table call, so rows are counted by `reader`, a role that is not a superuser.
  */
 export async function takeInventory(
   engine: RunningEngine,

@@ -177,7 +177,7 @@ function resemblesKnownName(field: string, name: string): boolean {
   return closestMatch(name, long) !== undefined;
 }
 
-/** A column of a file that is no table may have a name of many megabytes. */
+/** A column of a file that is not a table may have a name of many megabytes. */
 const LONGEST_SHOWN_NAME = 100;
 
 function namesText(names: readonly string[]): string {

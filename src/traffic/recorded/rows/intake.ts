@@ -23,7 +23,7 @@ export type IntakeOptions = {
   readonly strict?: boolean | undefined;
   /** Of requests whose input states none, in milliseconds (default: unknown). */
   readonly durationMs?: number | undefined;
-  /** Rows before `startAt`, and from `endAt` on, are left out and counted. */
+  /** Rows before `startAt`, and from `endAt` on, are omitted and counted. */
   readonly startAt?: SimTime | undefined;
   readonly endAt?: SimTime | undefined;
 };

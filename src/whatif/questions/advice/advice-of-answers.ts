@@ -11,7 +11,7 @@ import { ownDelaysOf } from "./own-delays.ts";
 import type { SizeChoices } from "./size-choices.ts";
 import type { SlowerSource } from "./slower-sources.ts";
 
-/** What a user states besides the question. */
+/** What a user states in addition to the question. */
 export type AdviceSettings = {
   readonly plan: PricedPlan;
   readonly priceList: PriceList;
@@ -37,7 +37,7 @@ export type AnsweredQuestions = {
 
 /** What the traffic says about the limit on the wait. */
 export type WaitsForSlo = {
-  /** The shortest delay that meets it, or any without a limit; undefined if none does. */
+  /** The shortest delay that meets the limit, or any delay without a limit; undefined if none meets it. */
   readonly shortestDelay: SuspendDelay | undefined;
   /** Under the current setting; undefined if it is not known, or without a limit. */
   readonly currentMs: DurationMs | undefined;

@@ -86,7 +86,7 @@ const MAX_LINES = 10;
 const WIDTH = 100;
 
 /**
- * The decision, what comes next, what would change it, and what is not known. If these are too many lines, it leaves out
+ * The decision, what comes next, what would change it, and what is not known. If these are too many lines, it omits
  * what the tables repeat, the least important first.
  */
 function adviceLines(advice: Advice): string[] {

@@ -41,7 +41,7 @@ export type Advice = {
   readonly decision: Proposal | null;
   /** Those with a worth above 0, by their worth. */
   readonly proposals: readonly Proposal[];
-  /** Why the free plan is no proposal; null if it is, or if the price is not from a list. */
+  /** Why the free plan is not a proposal; null if it is, or if the price is not from a list. */
   readonly no_free_plan: string | null;
   /** What "Set a delay of its own" would set; empty unless that is a proposal. */
   readonly own_delays: readonly OwnDelay[];
@@ -73,7 +73,7 @@ export type AdviceInput = ProposalInput & {
   readonly decision: DecisionSummary;
   /** Sources that send at one interval, and whose waits count. */
   readonly programsThatWait: readonly string[];
-  /** Of the traffic in the record; null if it stays as it was. */
+  /** The change of the traffic in the record; null if there is none. */
   readonly trafficChange: TrafficChangeSummary | null;
 };
 

@@ -22,7 +22,7 @@ import type { SizeTerms } from "./size-replays.ts";
 import { SloWaits, withoutSource } from "./slo-waits.ts";
 import { type SlowerSource, slowerSources, spacingsOf } from "./slower-sources.ts";
 
-/** What an advice is about, besides the question and the traffic. */
+/** What an advice is about, in addition to the question and the traffic. */
 export type AdviceTerms = SizeTerms & {
   readonly plan: PricedPlan;
   readonly priceList: PriceList;

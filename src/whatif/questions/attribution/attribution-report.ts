@@ -126,7 +126,7 @@ export function* attributionReport(
   };
 }
 
-/** Of a compute under its current delay, besides the sizes of one that scales. */
+/** Of a compute under its current delay, in addition to the sizes of one that scales. */
 export function attributedSetting(
   { ownDelays, deletedAt, costs }: Question,
   compute: number,

@@ -19,7 +19,7 @@ export type BacktestPolicy = {
   /** Whether only another plan allows it. */
   readonly isOfAnotherPlan?: boolean;
   /**
-   * `fold`: trained anew on the days before each fold. `request`: learns from each request, or never.
+   * `fold`: trained again on the days before each fold. `request`: learns from each request, or never.
    * `after`: as `fold`, but applied only after the training days, so that it promises nothing on them.
    */
   readonly trained: "fold" | "request" | "after";
@@ -27,7 +27,7 @@ export type BacktestPolicy = {
   readonly jobFor: (question: Question, trained: TrainedFold) => ReplayJob;
 };
 
-/** What was learnt on the days before a fold. */
+/** What was learned on the days before a fold. */
 type TrainedFold = { readonly until: SimTime; readonly delays: TrainedDelays };
 
 /** Each compute has a delay of its own, shrunk towards that of the fleet. */

@@ -11,7 +11,7 @@ import type { Question } from "../../input/question.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
 import type { Fold } from "./folds.ts";
 
-/** What is learnt before a fold, and what would have been best in it. */
+/** What is learned before a fold, and what would have been best in it. */
 export type FoldTraining = {
   readonly delays: TrainedDelays;
   /** The best delay of the fleet in the fold itself. */

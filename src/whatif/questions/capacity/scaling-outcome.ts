@@ -20,7 +20,7 @@ export type ScalingOutcome = {
   readonly days?: ScalingDays | undefined;
 } & CountedWaits;
 
-/** Which waits count besides those of throttled requests, and which do not. */
+/** Which waits count in addition to those of throttled requests, and which do not. */
 export type CountedWaits = {
   /** Whether waits for a start count, too. */
   readonly hasStartWaits?: boolean | undefined;

@@ -132,7 +132,7 @@ export class StackDistances {
   }
 }
 
-/** 24 bits. Spreads neighbours, so that a range of blocks is sampled like any other set. */
+/** 24 bits. Spreads neighbors, so that a range of blocks is sampled like any other set. */
 function hashOf(block: number): number {
   return mix(block ^ Math.floor(block / 2 ** 32), MIX_FACTOR) >>> (32 - HASH_BITS);
 }

@@ -62,7 +62,7 @@ export type CurveSummary = {
     readonly delays: readonly SimulatedFigures[];
   };
   readonly pareto: ParetoSummary;
-  /** With a limit on the wait, and figures by compute. */
+  /** Present with a limit on the wait and figures by compute. */
   readonly compute_wait_limit?: ComputeWaitLimit;
   /** Largest gain first. */
   readonly computes?: readonly ComputeSummary[];
@@ -85,7 +85,7 @@ export type ForesightMargins = Pick<
 >;
 
 /**
- * `cold_starts_least` and `cold_starts_most` follow from the curve alone; the former needs a fixed start
+ * `cold_starts_least` and `cold_starts_most` follow from the curve alone; the previous needs a fixed start
  * latency.
  */
 export type LatencyFigures = OutcomeFigures & {

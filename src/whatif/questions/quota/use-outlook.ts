@@ -19,7 +19,7 @@ export type UseOutlook = {
   readonly stays: Repetition;
   /** The use changes on as it did in the record; undefined if it did not change. */
   readonly changes: (Repetition & { readonly change: TrafficChange }) | undefined;
-  /** Left out. */
+  /** Omitted. */
   readonly silent: SilentDays | undefined;
 };
 

@@ -6,7 +6,7 @@ const INITIAL_LENGTH = 1_024;
 
 export type StartLoad = {
   readonly starts: number;
-  /** The largest number of starts under way at once. */
+  /** The largest number of starts in progress at once. */
   readonly mostUnderWay: number;
   /** When that number is first reached; `undefined` if there are no starts. */
   readonly mostUnderWayAt: SimTime | undefined;
@@ -42,7 +42,7 @@ export class StartTimes {
   }
 
   /**
-   * The largest number under way in each of `slices` equal parts of the period. Later starts count in the
+   * The largest number in progress in each of `slices` equal parts of the period. Later starts count in the
    * last part.
    */
   maxConcurrentPerSlice({ startAt, endAt }: Period, slices: number): number[] {
@@ -56,7 +56,7 @@ export class StartTimes {
   }
 
   /**
-   * Visits starts by time, with the number under way including itself. At one instant, ends come before
+   * Visits starts by time, with the number in progress including itself. At one instant, ends come before
    * starts.
    */
   #sweep(visit: (at: SimTime, underWay: number) => void): void {
