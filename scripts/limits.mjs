@@ -9,8 +9,16 @@ const DOCUMENT_FILE = "docs/reference/limits.md";
 const TABLE_FILE = "src/input-limits/limits.ts";
 
 const SECTIONS = [
-  ["http", "HTTP", "These limits apply to requests to the port of the APIs: platform API, control API, `/sql` and WebSockets."],
-  ["platform-api", "Platform API", "These limits apply in addition to those of HTTP. The key is checked first."],
+  [
+    "http",
+    "HTTP",
+    "These limits apply to requests to the port of the APIs: platform API, control API, `/sql` and WebSockets.",
+  ],
+  [
+    "platform-api",
+    "Platform API",
+    "These limits apply in addition to those of HTTP. The key is checked first.",
+  ],
   [
     "control-api",
     "Control API",
