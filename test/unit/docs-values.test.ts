@@ -56,6 +56,7 @@ const FACTS: readonly (readonly [string, string, RegExp, number])[] = [
   ],
   ["size of an installation in MB", "45", /\| Node 22 and 24 \| \d+ \| (\d+) MB/g, 1],
   ["packages of an installation", "4", /\| Node 22 and 24 \| (\d+)/g, 1],
+  ["rows of gaps per compute and day", "418", /at most (\d+) (?:rows )?per compute and day/g, 2],
 ];
 
 test.each(FACTS)("%s is %s on all pages", (_, expected, pattern, pages) => {
