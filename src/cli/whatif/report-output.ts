@@ -11,6 +11,7 @@ import {
   type ReportLimits,
   type ReportPage,
 } from "../../whatif/page/page-layout.ts";
+import type { PageTable } from "../../whatif/page/page-table.ts";
 import { terminalText } from "../../whatif/page/terminal-style.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -27,6 +28,8 @@ export type WhatifResult = {
   /** Printed by --json and written to summary.json, with the input. */
   readonly summary: { readonly limits: ReportLimits };
   readonly page: ReportPage;
+  /** Tables that only --out writes, after the others. */
+  readonly details?: () => Promise<readonly PageTable[]>;
   /** Drawn only for --out. */
   readonly charts: () => Promise<readonly Chart[]>;
   /** Additional files by name. */
@@ -60,7 +63,8 @@ export async function outputResult(
 ): Promise<void> {
   const manifest = "repeat" in manifestInput ? manifestInput : manifestOf(manifestInput, input);
   const result = withInput(given, input);
-  if (out !== undefined) await (isFile(out) ? writeReportFile : writeReportDirectory)(result, manifest, out);
+  if (out !== undefined)
+    await (isFile(out) ? writeReportFile : writeReportDirectory)(await withDetails(result), manifest, out);
   if (json === true) {
     print(`${JSON.stringify(result.summary, null, 2)}\n`);
     return;
@@ -93,6 +97,15 @@ async function writeReportFile(result: Output, input: Manifest, out: string): Pr
       throw new CliError(`--out ${out}: the file already exists and is not a report; choose another file`);
     writeFileSync(out, html);
   });
+}
+
+/** The tables of the terminal, and those that only a report has. */
+export async function reportTables({ page, details }: WhatifResult): Promise<readonly PageTable[]> {
+  return [...page.tables, ...((await details?.()) ?? [])];
+}
+
+async function withDetails(result: Output): Promise<Output> {
+  return { ...result, page: { ...result.page, tables: await reportTables(result) } };
 }
 
 export function manifestOf(

@@ -23,6 +23,7 @@ figcaption{color:var(--faint);font-size:.88rem;margin-top:.5em;max-width:70ch}
 .table{margin:0 0 40px;break-inside:avoid-page}
 .scroll{overflow-x:auto;border-radius:6px;background:linear-gradient(to right,var(--paper) 30%,transparent) left/40px 100%,linear-gradient(to left,var(--paper) 30%,transparent) right/40px 100%,linear-gradient(to right,var(--shade),transparent) left/14px 100%,linear-gradient(to left,var(--shade),transparent) right/14px 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll;--shade:color-mix(in srgb,var(--ink) 22%,transparent)}
 .hint{display:none;margin:-.4em 0 .6em;color:var(--faint);font-size:.8rem}.hint.always{display:block}
+.table .note{color:var(--faint);font-size:.88rem;margin:.7em 0 0;max-width:70ch}
 td i::after{content:attr(data-pad);visibility:hidden}
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
 th,td{padding:7px 10px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}

@@ -59,7 +59,7 @@ export function factsHtml(facts: readonly Fact[]): string {
   return `<section class="facts">\n${boxes.join("\n")}\n</section>`;
 }
 
-export function tableHtml({ title, headings, rows }: PageTable): string {
+export function tableHtml({ title, headings, rows, note }: PageTable): string {
   const head = headings.map((heading) => `<th scope="col">${escapeHtml(heading)}</th>`).join("");
   const columns = headings
     .slice(1)
@@ -74,7 +74,7 @@ export function tableHtml({ title, headings, rows }: PageTable): string {
     width > PHONE_WIDTH
       ? `<p class="hint${width > PAGE_WIDTH ? " always" : ""}">More columns: scroll the table sideways.</p>\n`
       : "";
-  return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n${hint}<div class="scroll" role="region" aria-label="${escapeHtml(title)}" tabindex="0"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
+  return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n${hint}<div class="scroll" role="region" aria-label="${escapeHtml(title)}" tabindex="0"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>${note === undefined ? "" : `\n<p class="note">${escapeHtml(note)}</p>`}\n</section>`;
 }
 
 /** Figures align at their decimal points, and margins, which are muted, at their signs. */

@@ -8,6 +8,8 @@ type TableDescription<Row> = {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly mark?: (row: Row) => RowMark | undefined;
+  /** Below the table, shown only in HTML. */
+  readonly note?: string;
   /** The CSV file: names and values of the JSON, and all rows even if `rows` is cut off. */
   readonly records: readonly object[];
 };
@@ -15,7 +17,7 @@ type TableDescription<Row> = {
 export type RowMark = "best" | "current" | "bound";
 
 /** A table as text, for the terminal and for HTML. */
-export type PageTable = Pick<TableDescription<never>, "name" | "title" | "records"> & {
+export type PageTable = Pick<TableDescription<never>, "name" | "title" | "note" | "records"> & {
   readonly headings: readonly string[];
   /** One cell per heading. The first one is left-aligned; the others are right-aligned. */
   readonly rows: readonly PageRow[];

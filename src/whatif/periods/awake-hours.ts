@@ -1,13 +1,13 @@
 import { utcDateOf } from "../../kernel/calendar.ts";
 import { type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
 import type { AccountFleet } from "./account-fleet.ts";
+import { computeNames } from "./compute-names.ts";
 
 export const HOURS_OF_WEEK = 168;
 
 const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 export type ComputeWeek = {
-  /** Its project, and its id if the project has several. */
   readonly name: string;
   readonly activeMs: DurationMs;
   /** By hour of the week, from Monday 00:00 UTC on: the share of those hours in which it was active, from 0 to 1. */
@@ -15,22 +15,21 @@ export type ComputeWeek = {
 };
 
 /** When each compute was active, by the hour of the week. Computes without a start are omitted. */
-export function awakeHours({ computes, startAt, endAt }: AccountFleet): readonly ComputeWeek[] {
-  const lengths = hoursBetween([[startAt, endAt]]);
-  const perProject = new Map<string, number>();
-  for (const { project } of computes) perProject.set(project, (perProject.get(project) ?? 0) + 1);
-  return computes.flatMap(({ id, project, projectName, periods, endAt: ownEnd }) => {
+export function awakeHours(fleet: AccountFleet): readonly ComputeWeek[] {
+  const lengths = hoursBetween([[fleet.startAt, fleet.endAt]]);
+  const nameOf = computeNames(fleet);
+  return fleet.computes.flatMap((compute) => {
+    const { periods, endAt } = compute;
     if (periods.length === 0) return [];
     const active = hoursBetween(
       Array.from(
         periods.requestedAt.subarray(0, periods.length),
-        (_, index) => [periods.activeAt(index), periods.lastActiveAt(index, ownEnd)] as const,
+        (_, index) => [periods.activeAt(index), periods.lastActiveAt(index, endAt)] as const,
       ),
     );
-    const isAlone = perProject.get(project) === 1 && projectName !== "";
     return [
       {
-        name: isAlone ? projectName : id,
+        name: nameOf(compute),
         activeMs: active.reduce((sum, ms) => sum + ms, 0),
         shares: active.map((ms, hour) => Math.min(1, ms / Math.max(1, lengths[hour] ?? 0))),
       },

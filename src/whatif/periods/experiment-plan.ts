@@ -16,6 +16,13 @@ export type ExperimentBudget = {
   readonly maxCost: number | undefined;
 };
 
+/** What a report plans with. `standin whatif experiment` plans with any budget. */
+export const REPORTED_BUDGET: ExperimentBudget = {
+  maxExtraColdStartsPerDay: 20,
+  days: 3,
+  maxCost: undefined,
+};
+
 export type ExperimentPrices = { readonly pricePerCuHour: number; readonly coldStartS: number };
 
 type PlannedCompute = {

@@ -12,10 +12,14 @@ export type MeteredFrame = {
 
 type FrameDifference = MeteredFrame & { readonly byOperationsS: number };
 
-export type Reconciliation = {
-  readonly frames: number;
-  readonly meteredS: number;
-  readonly byOperationsS: number;
+/** `frames`: how many were compared. */
+type ReconciledTime = { readonly frames: number; readonly meteredS: number; readonly byOperationsS: number };
+
+type ReconciledProject = ReconciledTime & { readonly project: string; readonly different: number };
+
+export type Reconciliation = ReconciledTime & {
+  /** In the order of the frames. */
+  readonly projects: readonly ReconciledProject[];
   /** Frames that differ by more than the resolution explains, the largest difference first. */
   readonly different: readonly FrameDifference[];
 };
@@ -33,6 +37,7 @@ export function reconcile(
 ): Reconciliation {
   let [frames, meteredS, byOperationsS] = [0, 0, 0];
   const different: FrameDifference[] = [];
+  const projects = new Map<string, Writable<ReconciledProject>>();
   for (const frame of metered) {
     if (frame.startAt < startAt) continue;
     frames += 1;
@@ -45,11 +50,28 @@ export function reconcile(
     const own = activeMs / SECOND;
     meteredS += frame.activeS;
     byOperationsS += own;
+    const sums = sumsOf(projects, frame.project);
+    sums.frames += 1;
+    sums.meteredS += frame.activeS;
+    sums.byOperationsS += own;
     const toleranceS = (edges * RESOLUTION_MS) / SECOND + 1;
-    if (Math.abs(own - frame.activeS) > toleranceS) different.push({ ...frame, byOperationsS: own });
+    if (Math.abs(own - frame.activeS) <= toleranceS) continue;
+    sums.different += 1;
+    different.push({ ...frame, byOperationsS: own });
   }
   different.sort((a, b) => Math.abs(b.byOperationsS - b.activeS) - Math.abs(a.byOperationsS - a.activeS));
-  return { frames, meteredS, byOperationsS, different };
+  return { frames, meteredS, byOperationsS, projects: [...projects.values()], different };
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+function sumsOf(projects: Map<string, Writable<ReconciledProject>>, project: string) {
+  let sums = projects.get(project);
+  if (sums === undefined) {
+    sums = { project, frames: 0, meteredS: 0, byOperationsS: 0, different: 0 };
+    projects.set(project, sums);
+  }
+  return sums;
 }
 
 /** Active time within a frame, and the starts and suspends that may be in it. */

@@ -274,7 +274,7 @@ async function expectJournalWithin(
   }
 }
 
-test("the report has the bounds as a band around the curve, and the awake hours of each compute", async () => {
+test("the report has the bounds around the curve, awake time by hour and cause, an experiment, and the metered time", async () => {
   const server = await startAccount(["shop", "blog"]);
   const out = accountFileName();
   await pull(server.ready.api_url, server.key, out);
@@ -286,6 +286,13 @@ test("the report has the bounds as a band around the curve, and the awake hours 
   // The account is used from Monday 00:00 on.
   expect(html).toMatch(/<title>shop, Monday 00:00: active \d+ % of the time/);
   expect(html).toContain("<title>blog, Monday 02:00: active ");
+  expect(html).toMatch(/<title>shop, idle until the delay ended: \S+ h a day/);
+  expect(html).toMatch(/<h2>Experiment: 3 days would narrow the bounds from \$\S+ to \$\S+ a month/);
+  expect(html).toContain("<h2>Reconciliation: active hours by operations, and as metered");
+  const experiment = readFileSync(join(directory, "experiment.csv"), "utf8");
+  for (const compute of server.computes) expect(experiment).toContain(compute);
+  const [, ...projects] = readFileSync(join(directory, "reconciliation.csv"), "utf8").trim().split("\n");
+  expect(projects.map((line) => line.split(",")[0]).sort()).toEqual([...server.projects].sort());
 });
 
 test("an account without any time after a start is an error, not figures that are no numbers", async () => {

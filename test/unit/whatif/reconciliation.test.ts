@@ -30,7 +30,8 @@ test("a period that crosses an hour counts in both", () => {
     () => [periodColumns([period(3_000, 3_900)])],
     T0 + 2 * HOUR,
   );
-  expect(answer).toEqual({ frames: 2, meteredS: 900, byOperationsS: 900, different: [] });
+  const sums = { frames: 2, meteredS: 900, byOperationsS: 900 };
+  expect(answer).toEqual({ ...sums, projects: [{ project: "shop", ...sums, different: 0 }], different: [] });
 });
 
 test("a start is not active time, and an open period lasts until the last pull", () => {
@@ -49,6 +50,18 @@ test("all computes of a project are metered together", () => {
     T0 + HOUR,
   );
   expect(answer).toMatchObject({ byOperationsS: 700, different: [] });
+});
+
+test("each project has its own sums, and counts its hours that differ", () => {
+  const answer = reconcile(
+    [hour(0, 300, "shop"), hour(1, 900, "shop"), hour(0, 300, "blog")],
+    () => [periodColumns([period(0, 300)])],
+    T0 + 2 * HOUR,
+  );
+  expect(answer.projects).toEqual([
+    { project: "shop", frames: 2, meteredS: 1_200, byOperationsS: 300, different: 1 },
+    { project: "blog", frames: 1, meteredS: 300, byOperationsS: 300, different: 0 },
+  ]);
 });
 
 test("an hour differs beyond a second for each start and suspend in it, and one for rounding", () => {
@@ -70,5 +83,5 @@ test("hours that differ are listed, the largest difference first, each with its 
 
 test("hours before the oldest operation are not compared", () => {
   const answer = reconcile([hour(0, 500), hour(1, 0)], () => [], T0 + 2 * HOUR, T0 + HOUR);
-  expect(answer).toEqual({ frames: 1, meteredS: 0, byOperationsS: 0, different: [] });
+  expect(answer).toMatchObject({ frames: 1, meteredS: 0, byOperationsS: 0, different: [] });
 });
