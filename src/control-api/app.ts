@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { respondWithError } from "../http/request.ts";
 import type { ControlOptions } from "./http/handler.ts";
 import type { ControlApiRoute } from "./http/route.ts";
+import { accountReportRoutes } from "./routes/account-report.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { branchDataRoutes } from "./routes/branch-data.ts";
@@ -49,6 +50,7 @@ export function createControl(options: ControlOptions): Hono {
     ...sqlRoutes(),
     ...scenarioRoutes(),
     ...shadowRoutes(),
+    ...accountReportRoutes(),
     ...runRoutes(),
     ...whatIfRoutes(),
     ...eventRoutes(),

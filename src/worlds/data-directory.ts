@@ -16,6 +16,7 @@ import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.
 import { openStore, type Store } from "../store/file/open-world.ts";
 import { checkpointWal } from "../store/file/sqlite-connection.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo, readHead } from "../store/file/world-snapshot.ts";
+import { type AccountReport, readAccountReport } from "./account-report.ts";
 import {
   DELETED_SUFFIX,
   databasesIn,
@@ -181,6 +182,10 @@ export class DataDirectory implements WorldStorage {
 
   shadowRecord(world: string): ShadowRecord | undefined {
     return readShadowRecord(this.path, world);
+  }
+
+  accountReport(world: string): AccountReport {
+    return readAccountReport(this.path, world);
   }
 
   branchData(world: string, snapshot?: string): readonly BranchData[] {

@@ -10,8 +10,9 @@ export const DEFAULT_DATA = "./.standin";
 export const DELETED_SUFFIX = ".deleted";
 const MOVED_SUFFIX = ".moved";
 const SHADOW_SUFFIX = ".shadow";
+const ACCOUNT_SUFFIX = ".account";
 const TEMPORARY_FILE = new RegExp(
-  `\\.(sqlite|moved|shadow)\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal|-head)?$`,
+  `\\.(sqlite|moved|shadow|account)\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal|-head)?$`,
 );
 
 /** The file that the process with the directory locks. */
@@ -41,6 +42,11 @@ export function movedWorldsIn(directory: string): string[] {
 /** What `standin shadow` stores about a world that it has written. */
 export function shadowRecordPath(directory: string, world: string): string {
   return join(worldsFolder(directory), `${world}${SHADOW_SUFFIX}`);
+}
+
+/** What other delays would have cost the account whose past a world has. */
+export function accountReportPath(directory: string, world: string): string {
+  return join(worldsFolder(directory), `${world}${ACCOUNT_SUFFIX}`);
 }
 
 export function snapshotFolder(directory: string, world: string): string {
@@ -83,6 +89,7 @@ export function removeDeletedWorld(directory: string, world: string): void {
     syncEntry(snapshots);
   }
   rmSync(shadowRecordPath(directory, world), { force: true });
+  rmSync(accountReportPath(directory, world), { force: true });
   rmSync(file + DELETED_SUFFIX, { force: true });
 }
 

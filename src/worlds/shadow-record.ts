@@ -1,7 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { moveIntoPlace, temporaryPath } from "../store/file/atomic-file.ts";
 import type { Head } from "../store/file/head-mark.ts";
 import { shadowRecordPath } from "./directory-layout.ts";
+import { readRecordFile, writeRecordFile } from "./record-file.ts";
 
 /** What `standin shadow --world` stores beside a world that it has written. */
 export type ShadowRecord = {
@@ -14,34 +13,15 @@ export type ShadowRecord = {
   readonly agreement: unknown;
 };
 
-export function readShadowRecord(directory: string, world: string): ShadowRecord | undefined {
-  let text: string;
-  try {
-    text = readFileSync(shadowRecordPath(directory, world), "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-  return parseRecord(text);
-}
-
 /** A damaged file is as none: the world counts as one that `standin shadow` did not write. */
-function parseRecord(text: string): ShadowRecord | undefined {
-  try {
-    const record = JSON.parse(text) as ShadowRecord | null;
-    return Array.isArray(record?.heads) ? (record ?? undefined) : undefined;
-  } catch {
-    return undefined;
-  }
+export function readShadowRecord(directory: string, world: string): ShadowRecord | undefined {
+  const record = readRecordFile(shadowRecordPath(directory, world)) as
+    | Partial<ShadowRecord>
+    | null
+    | undefined;
+  return Array.isArray(record?.heads) ? (record as ShadowRecord) : undefined;
 }
 
 export function writeShadowRecord(directory: string, world: string, record: ShadowRecord): void {
-  const path = shadowRecordPath(directory, world);
-  const temporary = temporaryPath(path);
-  try {
-    writeFileSync(temporary, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-    moveIntoPlace(temporary, path);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
+  writeRecordFile(shadowRecordPath(directory, world), record);
 }

@@ -11,6 +11,7 @@ import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ReadScope } from "../simulation/undurable-rows.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
+import type { AccountReport } from "./account-report.ts";
 import type { WorldMoves } from "./moves/world-move.ts";
 import type { ShadowRecord } from "./shadow-record.ts";
 
@@ -287,6 +288,8 @@ export interface WorldsHandle {
   removeSnapshot(world: string, name: string): Promise<Result<true>>;
   /** What `standin shadow` stored about a world that it has written, if it has. */
   shadowRecord(world: string): ShadowRecord | undefined;
+  /** That of the account whose past a world has; `undefined` for others. */
+  accountReport(world: string): AccountReport;
   /** Absent if worlds are not in files. */
   readonly moves?: WorldMoves | undefined;
 }

@@ -1,5 +1,6 @@
 import { accept, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
 import type { BranchData } from "../platform/model/branch-data.ts";
+import type { AccountReport } from "./account-report.ts";
 import { allBranchData, hasOpenData } from "./data-references.ts";
 import { DEFAULT_WORLD } from "./directory-layout.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
@@ -139,6 +140,10 @@ export class WorldRegistry implements WorldsHandle {
 
   shadowRecord(world: string): ShadowRecord | undefined {
     return this.#options.storage.shadowRecord?.(world);
+  }
+
+  accountReport(world: string): AccountReport {
+    return this.#options.storage.accountReport?.(world);
   }
 
   snapshots(world: string): readonly SnapshotInfo[] {

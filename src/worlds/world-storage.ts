@@ -4,6 +4,7 @@ import type { World } from "../platform/world/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 import type { HistoryPoint } from "../simulation/replay.ts";
 import type { ClockMode, ClockState } from "../simulation/world-clock.ts";
+import type { AccountReport } from "./account-report.ts";
 import type { MoveFiles } from "./moves/move-files.ts";
 import type { SecretBox } from "./secret-box.ts";
 import type { ShadowRecord } from "./shadow-record.ts";
@@ -67,6 +68,8 @@ export interface WorldStorage {
   restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void>;
   /** What `standin shadow` stored about a world that it has written. Absent if worlds are not in files. */
   shadowRecord?(world: string): ShadowRecord | undefined;
+  /** That of the account whose past a world has, if it has one. Absent if worlds are not in files. */
+  accountReport?(world: string): AccountReport;
   /** Absent if worlds are not in files. */
   readonly moves?: MoveFiles;
 }

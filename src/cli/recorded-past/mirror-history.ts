@@ -2,6 +2,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import { printable } from "../../ports/server-api.ts";
 import { plural } from "../../whatif/units/number-format.ts";
 import { readWorldProfile } from "../terminal/profile-option.ts";
+import { accountReport } from "./account-report.ts";
 import type { RecordedWorld } from "./write-recorded-world.ts";
 
 export type MirrorHistoryOptions = {
@@ -18,7 +19,8 @@ const SHOWN_OMISSIONS = 20;
 /** `standin mirror --history`: a world whose past is that of an account. */
 export async function mirrorHistory({ history: file, data, world, profile, seed }: MirrorHistoryOptions) {
   const { writeRecordedWorld } = await import("./write-recorded-world.ts");
-  const request = { file, data, world, profile: await readWorldProfile(profile), seed };
+  const report = await accountReport(file, profile);
+  const request = { file, data, world, profile: await readWorldProfile(profile), report, seed };
   const written = writeRecordedWorld({ ...request, wallNow: Date.now() });
   const { projects, computes, events, startAt, now, omissions } = written;
   const json = {

@@ -7,6 +7,7 @@ import { readShadowRecord, writeShadowRecord } from "../../worlds/shadow-record.
 import { openDataDirectory } from "../history/open-data-directory.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { readWorldProfile } from "../terminal/profile-option.ts";
+import { accountReport } from "./account-report.ts";
 import { writeRecordedWorld } from "./write-recorded-world.ts";
 
 export type WorldOfPullRequest = {
@@ -33,7 +34,8 @@ export async function writeWorldOfPull({
   profile,
   ...request
 }: WorldOfPullRequest): Promise<WorldOfPull> {
-  const recorded = { ...request, profile: await readWorldProfile(profile), wallNow: Date.now() };
+  const report = await accountReport(request.file, profile);
+  const recorded = { ...request, profile: await readWorldProfile(profile), report, wallNow: Date.now() };
   let isNew = true;
   const { events } = writeRecordedWorld(recorded, {
     checkName(directory, world) {

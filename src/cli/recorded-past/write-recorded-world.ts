@@ -10,6 +10,7 @@ import { Simulation } from "../../simulation/simulation.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 import type { Head } from "../../store/file/head-mark.ts";
 import { openStore } from "../../store/file/open-world.ts";
+import { type AccountReport, writeAccountReport } from "../../worlds/account-report.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
 import { wrapFileErrors } from "../history/world-database.ts";
@@ -25,6 +26,8 @@ export type RecordedWorldRequest = {
   readonly data: string;
   readonly world: string;
   readonly profile: WorldProfile;
+  /** For the console. */
+  readonly report: AccountReport;
   readonly seed: number;
   /** Wall-clock time, for the clock of the world. */
   readonly wallNow: number;
@@ -65,7 +68,10 @@ export function writeRecordedWorld(
         (path) => {
           written = writeWorld(path, projects, lastPullAt, request);
         },
-        (head) => beforeMove(directory, name, head),
+        (head) => {
+          beforeMove(directory, name, head);
+          writeAccountReport(directory.path, name, request.report);
+        },
       ),
     );
     if (written === undefined) throw new Error("importWorld wrote no world");

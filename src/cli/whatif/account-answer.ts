@@ -12,6 +12,9 @@ type AccountOptions = QuestionOptions & {
   readonly delay?: Parameters<typeof accountCurve>[1]["delays"][number];
 };
 
+/** The file of an account has no time after a start of a compute. */
+export class NothingActive extends CliError {}
+
 /** What each delay would have cost, by a file of `standin account pull`; for the terminal, the report and the console. */
 export async function accountAnswer(path: string, options: AccountOptions): Promise<AccountAnswer> {
   const { question, profile } = await questionFromOptions(options, undefined);
@@ -20,7 +23,7 @@ export async function accountAnswer(path: string, options: AccountOptions): Prom
     throw new CliError("--cold-start-worth: give seconds of active time for the file of an account", true);
   const { fleet } = openAccount(path, profile.suspendTimeout.defaultS);
   if (fleet.endAt <= fleet.startAt)
-    throw new CliError(
+    throw new NothingActive(
       `${basename(path)}: has no time after a start of a compute; run standin account pull later`,
     );
   const { pricePerCuHour, coldStartS } = costs;

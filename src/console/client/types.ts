@@ -25,6 +25,8 @@ export type BranchData = ControlAnswer<"GET /branches/:branch_id/data">;
 export type Shadow = ControlAnswer<"GET /shadow">;
 export type Agreement = NonNullable<Shadow["agreement"]>;
 
+export type AccountReport = NonNullable<ControlAnswer<"GET /account-report">["report"]>;
+
 export type RunState = ControlAnswer<"GET /run">;
 export type RecordedScenario = ControlAnswer<"GET /scenario">;
 

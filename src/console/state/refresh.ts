@@ -8,6 +8,7 @@ import {
   type WorldEvent,
   type WorldState,
 } from "../client/types.ts";
+import { readAccountReport } from "./account-report.ts";
 import { affectedProjects } from "./affected-projects.ts";
 import { replaceProjects } from "./replace-projects.ts";
 import { readShadow } from "./shadow.ts";
@@ -173,6 +174,7 @@ function follow(): void {
     }
     isCurrent = false;
     void readShadow().catch(reportLoss);
+    void readAccountReport().catch(reportLoss);
   };
   const onLost = (status: number | undefined) => {
     // 403: a token of a team, for other worlds or without the right to read.

@@ -7,6 +7,7 @@ export type TabName =
   | "events"
   | "faults"
   | "whatif"
+  | "account"
   | "agreement"
   | "snapshots"
   | "worlds"

@@ -2,10 +2,12 @@ import { showsRun } from "../client/mode.ts";
 import { Details } from "../details/details.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { NoticeList } from "../parts/notice-list.tsx";
+import { accountReport } from "../state/account-report.ts";
 import { agreement } from "../state/shadow.ts";
 import { currentTab, type TabName } from "../state/tab.ts";
 import { connection, selection } from "../state/world.ts";
 import { Timeline } from "../timeline/timeline.tsx";
+import { Account } from "./account.tsx";
 import { Agreement } from "./agreement.tsx";
 import { Faults } from "./faults.tsx";
 import { Header } from "./header.tsx";
@@ -25,6 +27,7 @@ const TABS = {
   events: ["Events", Events],
   faults: ["Faults", Faults],
   whatif: ["What if", WhatIf],
+  account: ["Account", Account],
   agreement: ["Agreement", Agreement],
   snapshots: ["Snapshots", Snapshots],
   worlds: ["Worlds", Worlds],
@@ -58,6 +61,7 @@ export function App() {
 
 function isShown(name: TabName): boolean {
   if (name === "run") return showsRun;
+  if (name === "account") return accountReport.value !== undefined;
   return name !== "agreement" || agreement.value !== undefined;
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { accountReport } from "./account-report-objects.ts";
 import {
   account,
   activity,
@@ -180,6 +181,10 @@ export const CONTROL_ANSWERS = {
   "GET /shadow": answer(
     "How well the rules agree with the account whose past standin shadow wrote into the world",
     z.strictObject({ agreement: agreement.nullable() }),
+  ),
+  "GET /account-report": answer(
+    "What other delays would have cost the account whose past was written into the world",
+    z.strictObject({ report: accountReport.nullable() }),
   ),
   "GET /run": answer("The scenario run that this server shows", runState),
   "POST /run": answer("Steps, continues or stops the run", runState),

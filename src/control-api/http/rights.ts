@@ -63,6 +63,7 @@ export const RIGHT_OF_CALL = {
   "POST /whatif/advice": "read",
   "GET /scenario": "read",
   "GET /shadow": "read",
+  "GET /account-report": "read",
   "GET /run": "read",
   "POST /run": "operate",
   "GET /run/stream": "read",

@@ -174,6 +174,18 @@ function escapeXml(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? character);
 }
 
+/**
+ * For a page that defines the palette and the font, and forbids styles in its markup. The drawing has a label as a whole;
+ * those of its parts are removed, because a group without a role must have none.
+ */
+export function embeddedSvg(svg: string): string {
+  return svg
+    .replaceAll(/<style>[^<]*<\/style>/g, "")
+    .replaceAll(/<[a-z]+ [^>]*>/g, (tag) =>
+      tag.replace(/ style="[^"]*"/, "").replace(tag.startsWith("<svg") ? "" : / aria-label="[^"]*"/, ""),
+    );
+}
+
 /** The chart as an SVG file with its own palette. */
 export function standaloneSvg({ svg }: Chart): string {
   const styled = svg.replace("<style>", `<style>${PALETTE} svg{background:var(--paper)} `);

@@ -94,7 +94,7 @@ export function weekChart(weeks: readonly ComputeWeek[], days: number): Chart[] 
       title: "Awake time by hour of the week",
       caption: `Each row is a compute, each column an hour (UTC). The stronger the color, the larger the share of that hour in which it was active, over ${threeDigits(days)} days; the strongest is ${Math.round(100 * largest)} %.${shownText(shown.length, weeks.length)}`,
       plot: (frame) => ({
-        ...{ marginTop: 24, height: 24 + 46 + shown.length * (frame.isNarrow ? 34 : 22) },
+        ...{ marginTop: 8, marginBottom: 28, height: 36 + shown.length * (frame.isNarrow ? 34 : 22) },
         marginLeft: frame.isNarrow ? 16 : 200,
         x: {
           ...{ label: null, domain: [0, HOURS_OF_WEEK], tickSize: 0 },

@@ -98,6 +98,7 @@ test("every route is in the document, and answers as the document says", async (
     await call("GET /timeline", [], undefined, `?points=50&endpoint_id=${endpointId}`);
     await call("GET /state");
     await call("GET /shadow");
+    await call("GET /account-report");
     await call("GET /invariants");
     await call("GET /coverage");
     await call("GET /metrics");

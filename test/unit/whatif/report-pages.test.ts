@@ -7,7 +7,7 @@ import { MAX_DELAYS_TRIED } from "../../../src/whatif/gap-curve/optimum.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { fleetGapsOf, replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import { reportHtml } from "../../../src/whatif/page/html.ts";
-import { drawChart, standaloneSvg } from "../../../src/whatif/page/svg.ts";
+import { drawChart, embeddedSvg, standaloneSvg } from "../../../src/whatif/page/svg.ts";
 import { terminalText } from "../../../src/whatif/page/terminal-style.ts";
 import { comparisonJobs, comparisonOf } from "../../../src/whatif/questions/compare/comparison.ts";
 import { comparisonPage } from "../../../src/whatif/questions/compare/comparison-page.ts";
@@ -180,6 +180,17 @@ test("a standalone chart is XML with colours for light and dark", () => {
     );
     expect(svg).toContain("prefers-color-scheme:dark");
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+  }
+});
+
+test("a chart for another page has its marks, and no styles or labels of groups", () => {
+  const { answer: response, summary } = render();
+  for (const { svg } of curveCharts(summary, (delay) => response.figuresAt(delay), new Map())) {
+    const embedded = embeddedSvg(svg);
+    expect(embedded).not.toMatch(/<style| style=|<g[^>]* aria-label=/);
+    expect(embedded).toMatch(/^<svg [^>]*aria-label="/);
+    const titles = (text: string) => text.match(/<title>[^<]*<\/title>/g);
+    expect(titles(embedded)).toEqual(titles(svg));
   }
 });
 

@@ -62,6 +62,7 @@ export const CONTROL_OPERATIONS = {
   "POST /whatif/advice": () => [{ body: {} }],
   "GET /scenario": once,
   "GET /shadow": once,
+  "GET /account-report": once,
   "GET /run": PAGE,
   "POST /run": PAGE,
   "GET /run/stream": PAGE,
