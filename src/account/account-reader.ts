@@ -249,7 +249,7 @@ export function readPlanRow(database: Database): PlanRow | undefined {
 }
 
 /** Files of the first pulls lack some tables. */
-function hasTable(database: Database, name: string): boolean {
+export function hasTable(database: Database, name: string): boolean {
   return (
     database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name) !== undefined
   );
@@ -264,30 +264,6 @@ export function readDelays(database: Database): readonly number[] {
     )
     .pluck()
     .all() as number[];
-}
-
-/** When a compute was last active, as a pull saw it. */
-export type ActivityReading = {
-  readonly endpoint: string;
-  readonly project: string;
-  readonly last_active_at: SimTime;
-  /** The time of the server at the pull. */
-  readonly seen_at: SimTime;
-  /** The setting that this pull read. */
-  readonly suspend_timeout_seconds: number;
-};
-
-/** By compute, oldest first. */
-export function readActivity(database: Database): readonly ActivityReading[] {
-  if (!hasTable(database, "activity")) return [];
-  return database
-    .prepare(
-      `SELECT e.id AS endpoint, e.project, a.last_active_at, a.seen_at, s.suspend_timeout_seconds
-       FROM activity a JOIN endpoints e ON e.number = a.endpoint
-       JOIN settings s ON s.endpoint = a.endpoint AND a.seen_at BETWEEN s.first_seen_at AND s.last_seen_at
-       ORDER BY a.endpoint, a.last_active_at`,
-    )
-    .all() as ActivityReading[];
 }
 
 /** The instant of the pull before the last one; undefined if there is only one. */

@@ -6,12 +6,12 @@ import {
   operationDetailsReader,
   type ProjectRow,
   type ReadEndpoint,
-  readActivity,
   readEndpoints,
   readOtherOperations,
   readProjects,
   type TimedOperation,
 } from "../../account/account-reader.ts";
+import { readActivity } from "../../account/activity-reader.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { OPERATION_ACTIONS } from "../../platform/catalog/operation-actions.ts";
 import { ACTIVITY_ACTIONS, DECISIVE_STATUSES } from "../../whatif/periods/compute-operations.ts";

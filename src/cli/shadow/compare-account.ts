@@ -3,15 +3,16 @@ import {
   type AccountSummary,
   countHoursSince,
   previousPullAt,
-  readActivity,
   readTimedOperations,
 } from "../../account/account-reader.ts";
+import { readActivity, readDelaySettings } from "../../account/activity-reader.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { openAccount } from "../whatif/account-input.ts";
 import type { CheckResult } from "./agreement.ts";
 import { compareFailures } from "./compare-failures.ts";
 import { compareLocks } from "./compare-locks.ts";
 import { compareDurations, compareNames, compareOrder, compareSuspends } from "./compare-operations.ts";
+import { delaysInForce } from "./delays-in-force.ts";
 import type { ExpectedRules } from "./expected-rules.ts";
 
 export type AccountComparison = {
@@ -35,8 +36,9 @@ export function compareAccount(
     const recent = operations.filter(({ created_at }) => created_at >= since);
     const order = compareOrder(operations);
     const readings = readActivity(database).filter(({ seen_at }) => seen_at >= since);
+    const delays = delaysInForce(readDelaySettings(database), operations, defaultDelayS);
     const results: readonly CheckResult[] = [
-      compareSuspends(readings, operations, defaultDelayS, suspendToleranceMs),
+      compareSuspends(readings, operations, delays, suspendToleranceMs),
       compareDurations(recent, durations),
       compareFailures(recent, failures),
       compareLocks(recent),

@@ -1,11 +1,14 @@
-import type { ActivityReading, TimedOperation } from "../../account/account-reader.ts";
+import type { TimedOperation } from "../../account/account-reader.ts";
+import type { ActivityReading } from "../../account/activity-reader.ts";
 import { LEAST_OBSERVATIONS, observeActions } from "../../account/observed-actions.ts";
 import { quantileMs } from "../../kernel/distribution.ts";
+import { groupBy } from "../../kernel/group-by.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { OPERATION_ACTIONS, type OperationAction } from "../../platform/catalog/operation-actions.ts";
 import type { OperationDurations } from "../../platform/catalog/operation-durations.ts";
 import { plural } from "../../whatif/units/number-format.ts";
 import type { CheckResult, Surprise } from "./agreement.ts";
+import type { DelaysInForce } from "./delays-in-force.ts";
 import { distanceLimit, durationDistance } from "./duration-distance.ts";
 
 /** S: `OperationStatus`. */
@@ -19,8 +22,6 @@ const STATUSES: readonly string[] = [
   "cancelled",
   "skipped",
 ];
-/** S: of a setting of the delay. */
-const [DEFAULT_DELAY, NEVER] = [0, -1];
 
 /** The durations that operations should have. */
 export type ExpectedDurations = {
@@ -112,7 +113,7 @@ export function compareOrder(operations: readonly TimedOperation[]): CheckResult
 export function compareSuspends(
   readings: readonly ActivityReading[],
   operations: readonly TimedOperation[],
-  defaultDelayS: number,
+  delayOf: DelaysInForce,
   toleranceMs: DurationMs,
 ): CheckResult {
   const byCompute = groupBy(
@@ -123,19 +124,25 @@ export function compareSuspends(
   const surprises: Surprise[] = [];
   let skipped = 0;
   for (const reading of readings) {
-    const { endpoint, project, last_active_at, seen_at, suspend_timeout_seconds: setting } = reading;
-    const dueAt = last_active_at + (setting === DEFAULT_DELAY ? defaultDelayS : setting) * SECOND;
+    const { endpoint, project, last_active_at, seen_at } = reading;
     // What happens within the second of the pull is not complete.
     const own = (byCompute.get(endpoint) ?? []).filter(
       ({ created_at }) => created_at > last_active_at && created_at < seen_at,
     );
     const [next] = own;
-    if (setting === NEVER || next === undefined) {
-      const isOverdue = setting !== NEVER && wasActiveAt(byCompute.get(endpoint) ?? [], last_active_at);
+    // Not the delay of the pull: it may have been changed while the compute was suspended.
+    const delayS = delayOf(endpoint, last_active_at, next?.created_at ?? seen_at);
+    if (delayS === undefined || delayS === "never") {
+      skipped += 1;
+      continue;
+    }
+    const dueAt = last_active_at + delayS * SECOND;
+    if (next === undefined) {
+      const isOverdue = wasActiveAt(byCompute.get(endpoint) ?? [], last_active_at);
       if (!isOverdue || seen_at <= dueAt + toleranceMs + SECOND) skipped += 1;
       else {
         differencesMs.push(seen_at - dueAt);
-        const text = `it did not suspend at ${new Date(dueAt).toISOString()}, ${(dueAt - last_active_at) / SECOND} s after its last activity`;
+        const text = `it did not suspend at ${new Date(dueAt).toISOString()}, ${delayS} s after its last activity`;
         surprises.push({ check: "suspend", project, compute: endpoint, operation: null, at: dueAt, text });
       }
       continue;
@@ -151,7 +158,7 @@ export function compareSuspends(
     surprises.push({
       ...placeOf(next),
       check: "suspend",
-      text: `it suspended ${differenceMs / SECOND} s later than ${(dueAt - last_active_at) / SECOND} s after its last activity at ${new Date(last_active_at).toISOString()}`,
+      text: `it suspended ${differenceMs / SECOND} s later than ${delayS} s after its last activity at ${new Date(last_active_at).toISOString()}`,
     });
   }
   return { check: "suspend", compared: differencesMs.length, skipped, differencesMs, surprises };
@@ -180,15 +187,4 @@ function placeOf({ project, endpoint, id, created_at }: TimedOperation) {
 /** Whether standin schedules operations of this action. */
 export function isKnown(action: string): action is OperationAction {
   return (OPERATION_ACTIONS as readonly string[]).includes(action);
-}
-
-function groupBy<T, K>(rows: Iterable<T>, keyOf: (row: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [row]);
-    else group.push(row);
-  }
-  return groups;
 }

@@ -72,6 +72,29 @@ function change(file: string, sql: string): void {
   database.close();
 }
 
+test("a delay that is changed while computes are suspended gives no surprise, because it was not in force before", async () => {
+  const account = await startAccount(["shop", "blog"]);
+  const file = accountFileName();
+  await pull(account.ready.api_url, account.key, file);
+  for (const [index, project] of account.projects.entries())
+    await account.api("PATCH", `/projects/${project}/endpoints/${account.computes[index]}`, {
+      endpoint: { suspend_timeout_seconds: 60 },
+    });
+  // Once in the second of the pull before, and once later.
+  for (const by of ["0s", "10m"]) {
+    if (by !== "0s") await account.sim("POST", "/clock/advance", { by });
+    await pull(account.ready.api_url, account.key, file);
+    const { code, agreement } = await shadow(file);
+    expect(agreement.surprises).toEqual([]);
+    expect(code).toBe(0);
+  }
+  await useComputes(account);
+  await pull(account.ready.api_url, account.key, file);
+  const { agreement } = await shadow(file);
+  const suspends = agreement.checks.find(({ check }) => check === "suspend");
+  expect(suspends).toMatchObject({ compared: 2, surprises: 0 });
+});
+
 test("a server with the same rules gives no surprise, also after calls that restart and change computes", async () => {
   const account = await startAccount(["shop", "blog", "mail"], VARIED);
   const file = await pulledTwice(account, async () => await callAll(account));
