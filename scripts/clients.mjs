@@ -24,8 +24,8 @@ const NOT_RUN = {
     "It requires TypeScript 5 as a peer. Its three functions call `@neondatabase/api-client` and `@neondatabase/serverless`, which run here",
   "`@neondatabase/mcp-server-neon`":
     "It requires Node 22, and standin is tested with Node 20. It calls `@neondatabase/api-client` 2.0.0 and `@neondatabase/serverless`, which run here",
-  "psycopg, JDBC, Go `lib/pq`, Ruby `pg`, Django, Alembic, ActiveRecord":
-    "Their packages of Debian are not installed where the tests run. psycopg and Ruby `pg` use libpq, as the [programs](#programs-of-postgres) do. JDBC and Go implement the protocol themselves",
+  "Go `lib/pq` and `pgx`":
+    "With Go itself, their packages of Debian take more than 500 MB. [JDBC](#drivers-and-migrations) implements the protocol without libpq, too",
   "Knex, TypeORM, Sequelize, node-pg-migrate":
     "They are not among the development dependencies. They send their statements with `pg`, which [runs here](#clients-of-postgres)",
   Prisma:
@@ -50,6 +50,21 @@ const POSTGRES_CLIENTS = {
   pg: ["test/postgres/drivers.test.ts", "Queries and pools"],
   postgres: ["test/postgres/drivers.test.ts", "Queries and pools"],
 };
+
+/** What the suites in test/postgres/suites do, and the Debian package of each. Their counts are from the last run. */
+const SUITES = {
+  psycopg2: ["python3-psycopg2", "Sessions, types, transactions, errors, COPY, notifications, large objects"],
+  psycopg: ["python3-psycopg", "Prepared statements, pipelines, binary values, COPY, asyncio"],
+  JDBC: ["libpostgresql-jdbc-java", "Types and batches in each query mode, metadata, COPY, cursors"],
+  "Ruby `pg`": ["ruby-pg", "Types, prepared statements, pipelines, COPY, notifications"],
+  Django: [
+    "python3-django",
+    "Migrations of four apps: apply, change, fail, roll back; objects; a test database",
+  ],
+  Alembic: ["python3-alembic", "Generated revisions: upgrade, fail, downgrade; objects of SQLAlchemy"],
+  ActiveRecord: ["ruby-activerecord", "Migrations: apply, change, fail, roll back; schema dump; records"],
+};
+const suiteCounts = JSON.parse(readFileSync("test/postgres/suite-counts.json", "utf8"));
 
 /** The number of cases that run through the server and directly, by program. */
 const programs = JSON.parse(readFileSync("test/postgres/program-counts.json", "utf8"));
@@ -110,6 +125,33 @@ ${Object.entries(programs)
       `| ${program === "database programs" ? DATABASE_PROGRAMS : `\`${program}\``} | ${count} | 0 |`,
   )
   .join("\n")}
+
+## Drivers and migrations
+
+\`test/postgres/driver-suites.test.ts\` runs each suite three times: directly at the socket of a Postgres process, through
+the server with TLS and a password, and through the pooler. What each case prints must be equal. A suite is skipped
+where its package of Debian is missing.
+
+| Suite | Package | Does | Cases | Also pooled | Different |
+|---|---|---|---|---|---|
+${Object.entries(SUITES)
+  .map(([suite, [debianPackage, does]]) => {
+    const { cases, pooled } = suiteCounts[suite];
+    return `| ${suite} | \`${debianPackage}\` | ${does} | ${cases} | ${pooled} | 0 |`;
+  })
+  .join("\n")}
+
+Cases that need a session of their own are not run through the pooler. Some differences are those of the platform, so
+no case compares them:
+
+| Difference | Reason |
+|---|---|
+| The process id of the key to cancel, as drivers show it, is not that of \`pg_backend_pid()\` | The server draws it at random, as the platform's proxy does |
+| An unknown database is rejected without the place in the source of Postgres | The server rejects it itself |
+| Through the pooler, JDBC prepares a statement again and gets the error \`cached plan must not change result type\` again | As in PgBouncer, statements with one text are one statement of the session |
+| Through the pooler, \`DEALLOCATE\` of a statement that was prepared by the protocol is an error | As in PgBouncer, the session knows it by another name. psycopg 3 sends it when it has prepared more statements than it keeps |
+| Through the pooler, Django cannot drop its test database | As in PgBouncer, sessions that no client uses stay in the database |
+| Through the pooler, \`DateStyle\` is reported as the client sent it | As in PgBouncer |
 
 ## Not run
 

@@ -1,0 +1,70 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { join } from "node:path";
+
+const PROGRAMS = join(import.meta.dirname, "../../postgres/suites");
+/** That of Debian, which finds the packages of Debian. */
+const PYTHON = "/usr/bin/python3";
+const JDBC = "/usr/share/java/postgresql.jar";
+
+/** A program that uses a driver or a tool for migrations, and prints one line of JSON for each of its cases. */
+export type DriverSuite = {
+  readonly name: string;
+  /** The packages of Debian that it needs. */
+  readonly packages: readonly string[];
+  /** A command that fails where they are not installed. */
+  readonly probe: readonly [string, ...string[]];
+  /** What runs before it, once. `directory`: for what it writes. */
+  prepare?(directory: string): void;
+  /** The command line that runs it on a database. `directory`: for what it writes. */
+  command(uri: string, directory: string): readonly [string, ...string[]];
+};
+
+const python = (name: string, module: string, packages: readonly string[], file: string): DriverSuite => ({
+  name,
+  packages,
+  probe: [PYTHON, "-c", `import ${module}`],
+  command: (uri) => [PYTHON, "-B", join(PROGRAMS, file), uri],
+});
+
+const ruby = (name: string, library: string, packages: readonly string[], file: string): DriverSuite => ({
+  name,
+  packages,
+  probe: ["ruby", "-e", `require '${library}'`],
+  command: (uri) => ["ruby", join(PROGRAMS, file), uri],
+});
+
+const jdbc: DriverSuite = {
+  name: "JDBC",
+  packages: ["libpostgresql-jdbc-java", "default-jdk-headless"],
+  probe: ["sh", "-c", `javac -version && test -e ${JDBC}`],
+  prepare: (directory) =>
+    execFileSync("javac", ["-cp", JDBC, "-d", directory, join(PROGRAMS, "JdbcSuite.java")]),
+  command: (uri, directory) => [
+    ...(["java", "-XX:TieredStopAtLevel=1", "-cp", `${JDBC}:${directory}`, "JdbcSuite"] as const),
+    jdbcUrl(uri),
+  ],
+};
+
+export const DRIVER_SUITES: readonly DriverSuite[] = [
+  python("psycopg2", "psycopg2", ["python3-psycopg2"], "psycopg2_suite.py"),
+  python("psycopg", "psycopg", ["python3-psycopg"], "psycopg_suite.py"),
+  jdbc,
+  ruby("Ruby `pg`", "pg", ["ruby-pg"], "ruby_pg_suite.rb"),
+  python("Django", "django, psycopg2", ["python3-django", "python3-psycopg2"], "django_suite.py"),
+  python("Alembic", "alembic, psycopg2", ["python3-alembic", "python3-psycopg2"], "alembic_suite.py"),
+  ruby("ActiveRecord", "active_record", ["ruby-activerecord", "ruby-pg"], "active_record_suite.rb"),
+];
+
+/** Why a suite cannot run on this machine; `undefined` if it can. */
+export function whyAbsent({ probe: [file, ...args], packages }: DriverSuite): string | undefined {
+  if (spawnSync(file, args).status === 0) return undefined;
+  return `not installed: apt-get install ${packages.join(" ")}`;
+}
+
+/** The form of a connection URI that JDBC reads. */
+function jdbcUrl(uri: string): string {
+  const { host, pathname, username, password, searchParams } = new URL(uri);
+  searchParams.set("user", username);
+  if (password !== "") searchParams.set("password", decodeURIComponent(password));
+  return `jdbc:postgresql://${host}${pathname}?${searchParams}`;
+}
