@@ -26,8 +26,6 @@ const NOT_RUN = {
     "It requires Node 22, and standin is tested with Node 20. It calls `@neondatabase/api-client` 2.0.0 and `@neondatabase/serverless`, which run here",
   "Go `lib/pq` and `pgx`":
     "With Go itself, their packages of Debian take more than 500 MB. [JDBC](#drivers-and-migrations) implements the protocol without libpq, too",
-  "Knex, TypeORM, Sequelize, node-pg-migrate":
-    "They are not among the development dependencies. They send their statements with `pg`, which [runs here](#clients-of-postgres)",
   Prisma:
     "Its command line downloads a program for migrations when it is installed, and the run fetches nothing. [Drizzle](#clients-of-postgres) runs",
   "Examples of Vercel":
@@ -51,7 +49,7 @@ const POSTGRES_CLIENTS = {
   postgres: ["test/postgres/drivers.test.ts", "Queries and pools"],
 };
 
-/** What the suites in test/postgres/suites do, and the Debian package of each. Their counts are from the last run. */
+/** The package of each suite in test/postgres/suites, of Debian or npm, and what the suite does. Their counts are from the last run. */
 const SUITES = {
   psycopg2: ["python3-psycopg2", "Sessions, types, transactions, errors, COPY, notifications, large objects"],
   psycopg: ["python3-psycopg", "Prepared statements, pipelines, binary values, COPY, asyncio"],
@@ -63,7 +61,14 @@ const SUITES = {
   ],
   Alembic: ["python3-alembic", "Generated revisions: upgrade, fail, downgrade; objects of SQLAlchemy"],
   ActiveRecord: ["ruby-activerecord", "Migrations: apply, change, fail, roll back; schema dump; records"],
+  Knex: ["knex", "Migrations: apply, change, fail, roll back; queries, streams, transactions"],
+  TypeORM: ["typeorm", "Generated migrations: apply, change, fail, revert; entities, transactions"],
+  Sequelize: ["sequelize", "Tables of models, changes of tables, a change that fails; records, transactions"],
+  "node-pg-migrate": ["node-pg-migrate", "Migrations: apply, change, fail, roll back"],
 };
+const { dependencies: npmVersions } = JSON.parse(
+  readFileSync("test/postgres/suites/npm/package.json", "utf8"),
+);
 const suiteCounts = JSON.parse(readFileSync("test/postgres/suite-counts.json", "utf8"));
 
 /** The number of cases that run through the server and directly, by program. */
@@ -129,15 +134,17 @@ ${Object.entries(programs)
 ## Drivers and migrations
 
 \`test/postgres/driver-suites.test.ts\` runs each suite three times: directly at the socket of a Postgres process, through
-the server with TLS and a password, and through the pooler. What each case prints must be equal. A suite is skipped
-where its package of Debian is missing.
+the server with TLS and a password, and through the pooler. What each case prints must be equal. A suite is skipped,
+with the command that installs it, where its package of Debian or npm is missing.
 
 | Suite | Package | Does | Cases | Also pooled | Different |
 |---|---|---|---|---|---|
 ${Object.entries(SUITES)
-  .map(([suite, [debianPackage, does]]) => {
+  .map(([suite, [name, does]]) => {
     const { cases, pooled } = suiteCounts[suite];
-    return `| ${suite} | \`${debianPackage}\` | ${does} | ${cases} | ${pooled} | 0 |`;
+    const version = npmVersions[name];
+    const source = version === undefined ? `\`${name}\` (Debian)` : `\`${name}\` ${version} (npm)`;
+    return `| ${suite} | ${source} | ${does} | ${cases} | ${pooled} | 0 |`;
   })
   .join("\n")}
 

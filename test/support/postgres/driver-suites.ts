@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 const PROGRAMS = join(import.meta.dirname, "../../postgres/suites");
+/** What the root of the repository does not depend on, with a lock file of its own. */
+const NPM = join(PROGRAMS, "npm");
 /** That of Debian, which finds the packages of Debian. */
 const PYTHON = "/usr/bin/python3";
 const JDBC = "/usr/share/java/postgresql.jar";
@@ -9,9 +11,9 @@ const JDBC = "/usr/share/java/postgresql.jar";
 /** A program that uses a driver or a tool for migrations, and prints one line of JSON for each of its cases. */
 export type DriverSuite = {
   readonly name: string;
-  /** The packages of Debian that it needs. */
-  readonly packages: readonly string[];
-  /** A command that fails where they are not installed. */
+  /** The command that installs what it needs. */
+  readonly install: string;
+  /** A command that fails where this is not installed. */
   readonly probe: readonly [string, ...string[]];
   /** What runs before it, once. `directory`: for what it writes. */
   prepare?(directory: string): void;
@@ -19,23 +21,30 @@ export type DriverSuite = {
   command(uri: string, directory: string): readonly [string, ...string[]];
 };
 
-const python = (name: string, module: string, packages: readonly string[], file: string): DriverSuite => ({
+const python = (name: string, module: string, packages: string, file: string): DriverSuite => ({
   name,
-  packages,
+  install: `apt-get install ${packages}`,
   probe: [PYTHON, "-c", `import ${module}`],
   command: (uri) => [PYTHON, "-B", join(PROGRAMS, file), uri],
 });
 
-const ruby = (name: string, library: string, packages: readonly string[], file: string): DriverSuite => ({
+const ruby = (name: string, library: string, packages: string, file: string): DriverSuite => ({
   name,
-  packages,
+  install: `apt-get install ${packages}`,
   probe: ["ruby", "-e", `require '${library}'`],
   command: (uri) => ["ruby", join(PROGRAMS, file), uri],
 });
 
+const npm = (name: string, library: string, file: string): DriverSuite => ({
+  name,
+  install: `npm ci --ignore-scripts --prefix ${relative(process.cwd(), NPM)}`,
+  probe: ["test", "-e", join(NPM, "node_modules", library)],
+  command: (uri) => [process.execPath, join(NPM, file), uri],
+});
+
 const jdbc: DriverSuite = {
   name: "JDBC",
-  packages: ["libpostgresql-jdbc-java", "default-jdk-headless"],
+  install: "apt-get install libpostgresql-jdbc-java default-jdk-headless",
   probe: ["sh", "-c", `javac -version && test -e ${JDBC}`],
   prepare: (directory) =>
     execFileSync("javac", ["-cp", JDBC, "-d", directory, join(PROGRAMS, "JdbcSuite.java")]),
@@ -46,19 +55,23 @@ const jdbc: DriverSuite = {
 };
 
 export const DRIVER_SUITES: readonly DriverSuite[] = [
-  python("psycopg2", "psycopg2", ["python3-psycopg2"], "psycopg2_suite.py"),
-  python("psycopg", "psycopg", ["python3-psycopg"], "psycopg_suite.py"),
+  python("psycopg2", "psycopg2", "python3-psycopg2", "psycopg2_suite.py"),
+  python("psycopg", "psycopg", "python3-psycopg", "psycopg_suite.py"),
   jdbc,
-  ruby("Ruby `pg`", "pg", ["ruby-pg"], "ruby_pg_suite.rb"),
-  python("Django", "django, psycopg2", ["python3-django", "python3-psycopg2"], "django_suite.py"),
-  python("Alembic", "alembic, psycopg2", ["python3-alembic", "python3-psycopg2"], "alembic_suite.py"),
-  ruby("ActiveRecord", "active_record", ["ruby-activerecord", "ruby-pg"], "active_record_suite.rb"),
+  ruby("Ruby `pg`", "pg", "ruby-pg", "ruby_pg_suite.rb"),
+  python("Django", "django, psycopg2", "python3-django python3-psycopg2", "django_suite.py"),
+  python("Alembic", "alembic, psycopg2", "python3-alembic python3-psycopg2", "alembic_suite.py"),
+  ruby("ActiveRecord", "active_record", "ruby-activerecord ruby-pg", "active_record_suite.rb"),
+  npm("Knex", "knex", "knex_suite.mjs"),
+  npm("TypeORM", "typeorm", "typeorm_suite.mjs"),
+  npm("Sequelize", "sequelize", "sequelize_suite.mjs"),
+  npm("node-pg-migrate", "node-pg-migrate", "node_pg_migrate_suite.mjs"),
 ];
 
 /** Why a suite cannot run on this machine; `undefined` if it can. */
-export function whyAbsent({ probe: [file, ...args], packages }: DriverSuite): string | undefined {
+export function whyAbsent({ probe: [file, ...args], install }: DriverSuite): string | undefined {
   if (spawnSync(file, args).status === 0) return undefined;
-  return `not installed: apt-get install ${packages.join(" ")}`;
+  return `not installed: ${install}`;
 }
 
 /** The form of a connection URI that JDBC reads. */
