@@ -8,6 +8,7 @@ import type { Verifier } from "../../worlds/scram-verifier.ts";
 import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
 import { verifierOfRole } from "../compute/branch-content.ts";
 import type { ComputeCluster } from "../compute/compute-cluster.ts";
+import { KnownVerifiers } from "../compute/known-verifiers.ts";
 import { WorldData, type WorldDataOptions } from "../data/world-data.ts";
 import type { Engine, RunningEngine } from "../engine/engine.ts";
 import { readSchema } from "../engine/read-schema.ts";
@@ -44,6 +45,7 @@ export class ServedWorld {
   readonly #options: ServedWorldOptions;
   readonly #computes = new Map<string, ServedCompute>();
   readonly #mockSecret = randomBytes(32);
+  readonly #verifiers = new KnownVerifiers();
   readonly #changes = new ComputeChanges();
   /** Those with an open span: every query looks for their reports. */
   readonly #openSpans = new Set<ComputeSpans>();
@@ -92,7 +94,7 @@ export class ServedWorld {
       if (!compute.ok) throw new ConnectionRejected(refusedConnection(compute.refusal, ""));
       const rejection = networkRejection(transaction, endpointId, address);
       if (rejection !== undefined) throw new ConnectionRejected(rejection);
-      return verifierOfRole(transaction, compute.value.branchId, role);
+      return verifierOfRole(transaction, compute.value.branchId, role, this.#verifiers);
     });
     return verifier ?? mockVerifier(this.#mockSecret, role);
   }

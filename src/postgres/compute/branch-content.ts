@@ -12,12 +12,13 @@ import { findRole } from "../../platform/rules/branch/role.ts";
 import { verifierId } from "../../platform/rules/branch/secret-references.ts";
 import { effectiveRange } from "../../platform/rules/compute/open-connections.ts";
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
-import { formatVerifier, newVerifier, parseVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
+import { formatVerifier, newVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import type { Content, LearnedChanges } from "../engine/content.ts";
 import { isOwnRole, OWN_DATABASES } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
+import type { KnownVerifiers } from "./known-verifiers.ts";
 import type { EnginePlan } from "./primary-cluster.ts";
 
 const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
@@ -27,13 +28,13 @@ export function verifierOfRole(
   transaction: Transaction,
   branchId: string,
   roleName: string,
+  known: KnownVerifiers,
 ): Verifier | undefined {
   if (isOwnRole(roleName)) return undefined;
   const branch = transaction.world.branches.get(branchId);
   const role = branch === undefined ? undefined : findRole(branch, roleName);
-  if (role?.ok !== true) return undefined;
-  const verifier = storedVerifier(transaction, role.value);
-  return verifier === undefined ? undefined : parseVerifier(verifier);
+  if (role?.ok !== true || role.value.noLogin === true) return undefined;
+  return known.verifierOf(transaction, role.value, () => storedVerifier(transaction, role.value));
 }
 
 /** What the engine of a compute needs to know of the world. */

@@ -109,9 +109,17 @@ async function secure(
     },
   });
   await new Promise<void>((resolve, reject) => {
+    let isSecure = false;
     // The handshake has failed, for example because the client does not trust the certificate.
-    const onFailure = () => reject(new ConnectionClosed());
-    secured.once("secure", resolve).once("error", onFailure).once("close", onFailure);
+    const onFailure = () => {
+      // An error with its stack is not free, and every connection closes.
+      if (!isSecure) reject(new ConnectionClosed());
+    };
+    secured.once("error", onFailure).once("close", onFailure);
+    secured.once("secure", () => {
+      isSecure = true;
+      resolve();
+    });
   });
   const { servername } = secured as TLSSocket & { servername?: string | false };
   return {
