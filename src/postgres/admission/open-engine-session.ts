@@ -1,10 +1,13 @@
 import type { ComputeHost } from "../compute/compute-host.ts";
 import { EngineExited, hasExited } from "../data/engine-exit.ts";
-import { ADMIN_DATABASE, type EngineAddress } from "../engine/engine.ts";
+import { ADMIN_DATABASE, type EngineAddress, StatementRejected } from "../engine/engine.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import { EngineUnreachable } from "../relay/engine-login.ts";
 import type { Admitted } from "./admit-connection.ts";
 import type { ServedWorld } from "./served-world.ts";
+
+/** SQLSTATEs of a session that Postgres has ended because it ends. */
+const ENDS_SESSION = /^57P0/;
 
 /**
  * Starts the engine if necessary, and opens a session of a database with `open`. The client works in the meantime, so that its
@@ -40,11 +43,18 @@ async function acquireAndOpen<T>(
 ): Promise<T> {
   const engine = await host.acquire();
   try {
-    await engine.openToClients(database);
+    await engine.openToClients(database).catch((error: unknown) => {
+      throw isRejection(error) ? error : new EngineUnreachable("the engine was lost", { cause: error });
+    });
     return await open(engine.address);
   } catch (error) {
     host.release();
     const isLost = error instanceof EngineUnreachable && (await hasExited(engine));
     throw isLost ? new EngineExited("Postgres has exited", { cause: error }) : error;
   }
+}
+
+/** Postgres has answered, and goes on. */
+function isRejection(error: unknown): boolean {
+  return error instanceof StatementRejected && !ENDS_SESSION.test(error.code);
 }

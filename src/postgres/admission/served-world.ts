@@ -288,7 +288,7 @@ export class ServedWorld {
 
   /** While a compute starts on a running clock, its engine does, too: clients wait for the longer of both. */
   async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {
-    let ahead: Promise<void> | undefined;
+    let isAhead = false;
     for (;;) {
       const changed = this.#changes.next(endpointId);
       const state = await this.world.transact(({ world, now }) => {
@@ -299,7 +299,6 @@ export class ServedWorld {
         // A replica copies its branch as late as possible.
         return compute.type === "read_only" ? "starting as a replica" : "starting";
       });
-      if (state === "active" && ahead !== undefined) await this.#serve(endpointId).host.stopIfOutdated();
       if (state === "active") return;
       if (state === "gone") throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
       if (state === "failed") throw new ConnectionRejected(CLIENT_ERRORS.computeFailed);
@@ -308,7 +307,10 @@ export class ServedWorld {
         await waitUntil(this.world, readyAt);
         continue;
       }
-      if (mode !== "manual" && state === "starting") ahead ??= this.#serve(endpointId).host.startAhead();
+      if (!isAhead && mode !== "manual" && state === "starting") {
+        isAhead = true;
+        void this.#serve(endpointId).host.startAhead();
+      }
       await changed;
     }
   }

@@ -35,6 +35,9 @@ export class ComputeHost {
   #volumeId: string | undefined;
   #ended: Promise<void> = Promise.resolve();
   #sessions = 0;
+  /** The engine was started for a session that has not come yet. */
+  #isAhead = false;
+  #aheadChecked: Promise<void> = Promise.resolve();
   #idleTimer: NodeJS.Timeout | undefined;
   #changes: Promise<void> = Promise.resolve();
 
@@ -88,9 +91,18 @@ export class ComputeHost {
 
   /** Starts the engine unless it runs. Each call is followed by one of `release`. */
   async acquire(): Promise<RunningEngine> {
+    if (this.#isAhead) {
+      this.#isAhead = false;
+      this.#aheadChecked = this.#stopIfOutdated();
+    }
+    return this.#acquire(this.#aheadChecked);
+  }
+
+  async #acquire(ready: Promise<void>): Promise<RunningEngine> {
     this.#sessions += 1;
     clearTimeout(this.#idleTimer);
     try {
+      await ready;
       await this.#stopping;
       if (this.#running !== undefined) return await this.#running;
       this.#running = this.#start();
@@ -106,21 +118,23 @@ export class ComputeHost {
     }
   }
 
-  /** Starts the engine for a session that will come. A failure is reported to the session, which tries again. */
+  /**
+   * Starts the engine for a session that will come. The first one checks whether it would be started otherwise by then. A
+   * failure is reported to the session, which tries again.
+   */
   async startAhead(): Promise<void> {
+    if (this.#running === undefined) this.#isAhead = true;
     try {
-      await this.acquire();
+      await this.#acquire(this.#aheadChecked);
     } catch {
       return;
     }
     this.release();
   }
 
-  /** Stops an engine that was started ahead, if it would be started otherwise now. */
-  async stopIfOutdated(): Promise<void> {
+  async #stopIfOutdated(): Promise<void> {
     await this.#running?.catch(() => undefined);
-    if (this.#running === undefined || this.#sessions > 0) return;
-    if ((await this.#cluster?.isOutdated?.()) === true) await this.stopIfUnused();
+    if (this.#running !== undefined && (await this.#cluster?.isOutdated?.()) === true) await this.stop();
   }
 
   release(): void {
@@ -136,6 +150,7 @@ export class ComputeHost {
   stop(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
+    this.#isAhead = false;
     if (running === undefined) return this.#stopping;
     this.#isStopping = true;
     this.#stopping = running

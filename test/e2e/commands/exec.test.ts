@@ -81,7 +81,7 @@ test("a command that does not exist is 127, and a server that cannot start is re
   ]);
   const broken = await exec(["--seed-file", "no-such-file.yaml", "--", NODE, "-e", ""]);
   expect([broken.code, broken.stderr]).toEqual([
-    1,
-    expect.stringContaining("the server did not start: --seed-file"),
+    2,
+    expect.stringContaining("--seed-file: no-such-file.yaml does not exist"),
   ]);
 });

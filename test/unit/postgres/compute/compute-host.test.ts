@@ -91,20 +91,25 @@ test("an engine without sessions ends after 60 s, and the next session starts it
 });
 
 test("an engine that was started ahead is that of the session, unless it would be started otherwise by then", async () => {
+  const { host, stopped, opened } = hostOf(testDirectory());
+  const ahead = host.startAhead();
+  await opened("data");
+  await ahead;
+  await host.acquire();
+  expect([host.volumeId, stopped]).toEqual(["data", []]);
+});
+
+test("an engine that was started ahead on what is outdated now is started again, once for all sessions", async () => {
   const { host, stopped, opens, opened, outdated } = hostOf(testDirectory());
   const ahead = host.startAhead();
   await opened("data");
   await ahead;
-  await host.stopIfOutdated();
-  expect([host.isRunning, stopped]).toEqual([true, []]);
   outdated.add("data");
-  await host.stopIfOutdated();
-  expect([host.isRunning, stopped]).toEqual([false, ["data"]]);
-  const session = host.acquire();
+  const sessions = [host.acquire(), host.acquire()];
   await opened("newer");
-  await session;
+  await Promise.all(sessions);
   // Once it has a session, only a restart of the compute ends it.
   outdated.add("newer");
-  await host.stopIfOutdated();
-  expect([host.isRunning, stopped, opens]).toEqual([true, ["data"], []]);
+  await host.acquire();
+  expect([host.volumeId, host.isRunning, stopped, opens]).toEqual(["newer", true, ["data"], []]);
 });
