@@ -293,3 +293,12 @@ export interface WorldsHandle {
   /** Absent if worlds are not in files. */
   readonly moves?: WorldMoves | undefined;
 }
+
+/** The current instant of a world's clock; `undefined` while the world is replaced, or if it was closed. */
+export function instantOf(world: Pick<WorldHandle, "now">): SimTime | undefined {
+  try {
+    return world.now();
+  } catch {
+    return undefined;
+  }
+}

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { errorBody, publishedCodeOf, shortened } from "../../http/errors.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
 import { MAX } from "../../input-limits/limits.ts";
-import type { WorldHandle } from "../../worlds/world-handle.ts";
+import { instantOf, type WorldHandle } from "../../worlds/world-handle.ts";
 import { JsonList } from "../render/cached-json.ts";
 import type { CachedBodies, CachedBody } from "./cached-bodies.ts";
 import type { RouteResponse } from "./incoming-request.ts";
@@ -38,7 +38,7 @@ export async function sendResponse(
     "X-Neon-Ret-Request-ID": requestId,
   };
   // The time of a world would tell a caller without a key that the world exists.
-  const now = world && response.status !== 401 ? worldTime(world) : undefined;
+  const now = world && response.status !== 401 ? instantOf(world) : undefined;
   if (now !== undefined) headers["Date"] = date.at(now);
   if ("code" in response) {
     headers["X-Standin-Code"] = response.code;
@@ -122,12 +122,4 @@ async function compressed(
 
 function acceptsGzip(context: Context): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s|,|$))/.test(context.req.header("accept-encoding") ?? "");
-}
-
-function worldTime(world: WorldHandle): number | undefined {
-  try {
-    return world.now();
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { BlockCounts } from "../../platform/model/cache.ts";
 import type { SpanData } from "../../platform/model/span.ts";
-import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import { instantOf, type Report, type Transaction, type WorldHandle } from "../../worlds/world-handle.ts";
 import type { CpuLoad } from "../compute/cpu-load.ts";
 import type { ComputeClock } from "./compute-clock.ts";
 
@@ -87,7 +87,8 @@ export class ComputeSpans {
   /** A session has done all its work. */
   end(connectionId: string): void {
     if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
-    this.#lastEnd = this.#world.now();
+    // The world may be replaced just now, and its clients still get answers.
+    this.#lastEnd = instantOf(this.#world) ?? this.#lastEnd;
     this.#cpuLoad.workEnds(performance.now());
     this.#clock.workEnds();
     if (!this.#isWatched) void this.#watchSilence();

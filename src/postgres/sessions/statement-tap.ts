@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { WorldHandle } from "../../worlds/world-handle.ts";
+import { instantOf, type WorldHandle } from "../../worlds/world-handle.ts";
 import { MessageScanner } from "../relay/message-scanner.ts";
 import { errorOfMessage } from "../serverless/sql-error.ts";
 import {
@@ -32,9 +32,11 @@ export function tapStatements(
   source: StatementSource,
 ): StatementTap | undefined {
   if (log === undefined) return undefined;
-  const tap = new StatementTap((work, outcome) =>
-    log.add(world.name, { at: world.now(), ...source, ...work, outcome }),
-  );
+  let at = world.now();
+  const tap = new StatementTap((work, outcome) => {
+    at = instantOf(world) ?? at;
+    log.add(world.name, { at, ...source, ...work, outcome });
+  });
   client.on("data", (chunk: Buffer) => tap.fromClient(chunk));
   return tap;
 }

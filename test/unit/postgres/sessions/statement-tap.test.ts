@@ -1,6 +1,9 @@
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { StatementTap } from "../../../../src/postgres/sessions/statement-tap.ts";
-import { MAX_STATEMENT_BYTES } from "../../../../src/postgres/statements/statement-log.ts";
+import { StatementTap, tapStatements } from "../../../../src/postgres/sessions/statement-tap.ts";
+import { MAX_STATEMENT_BYTES, StatementLog } from "../../../../src/postgres/statements/statement-log.ts";
+
+import type { WorldHandle } from "../../../../src/worlds/world-handle.ts";
 
 const message = (type: string, ...parts: readonly (string | Buffer)[]) => {
   const body = Buffer.concat(
@@ -116,4 +119,22 @@ test("a statement and a portal that the client closes are not stored any more", 
     ["", 0, { failed: { code: "26000", message: "no such statement" } }],
     ["", 0, { failed: { code: "34000", message: "no such portal" } }],
   ]);
+});
+
+test("a statement that ends while the world is replaced has the last known instant", () => {
+  const log = new StatementLog();
+  let isReplaced = false;
+  const world = {
+    name: "default",
+    now: () => {
+      if (isReplaced) throw new Error("the world is being restored");
+      return 5_000;
+    },
+  } as WorldHandle;
+  const client = new PassThrough();
+  const tap = tapStatements(client, log, world, { endpointId: "ep-a", role: "owner", database: "neondb" });
+  isReplaced = true;
+  client.emit("data", query("select 2"));
+  tap?.fromEngine(Buffer.concat([done("SELECT 1"), ready]));
+  expect(log.of("default")).toMatchObject([{ at: 5_000, text: "select 2" }]);
 });
