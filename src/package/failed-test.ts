@@ -5,6 +5,7 @@ import { removeEarlierFailure } from "../cli/history/failure-files.ts";
 import { recordWorld } from "../cli/history/record-world.ts";
 import { statementLine } from "../cli/history/statement-line.ts";
 import { messageOf } from "../kernel/message-of.ts";
+import { escapeControls } from "../kernel/text.ts";
 import type { FailedStatement } from "../scenario/file/failed-schema.ts";
 import type { Standin } from "./standin-world.ts";
 
@@ -58,10 +59,9 @@ async function printRequests(sim: Standin, since: number, testName: string): Pro
           .filter((part) => part !== undefined && part !== "")
           .join(" "),
       );
-    if (lines.length > 0)
-      process.stderr.write(`standin: the last requests of "${testName}":\n  ${lines.join("\n  ")}\n`);
+    if (lines.length > 0) warn(`standin: the last requests of "${testName}":\n  ${lines.join("\n  ")}\n`);
   } catch (error) {
-    process.stderr.write(`standin: no requests of "${testName}": ${messageOf(error)}\n`);
+    warn(`standin: no requests of "${testName}": ${messageOf(error)}\n`);
   }
 }
 
@@ -82,7 +82,7 @@ async function statementsOf(sim: Standin): Promise<readonly FailedStatement[]> {
 function printStatements(statements: readonly FailedStatement[], testName: string): void {
   if (statements.length === 0) return;
   const lines = statements.slice(-MAX_PRINTED_REQUESTS).map(statementLine);
-  process.stderr.write(`standin: the last SQL of "${testName}":\n  ${lines.join("\n  ")}\n`);
+  warn(`standin: the last SQL of "${testName}":\n  ${lines.join("\n  ")}\n`);
 }
 
 /** Never fails, so that the failure of the test remains the only one. */
@@ -107,10 +107,15 @@ async function writeFailure(
     });
     const shown = relative(process.cwd(), out);
     const dropped = omitted.map((reason) => `standin: not in the steps of ${shown}: ${reason}\n`);
-    process.stderr.write(
+    warn(
       `standin: wrote the world of "${testName}" to ${shown}; open it with: npx standin open ${shown}; repeat it with: npx standin run ${shown}\n${dropped.join("")}`,
     );
   } catch (error) {
-    process.stderr.write(`standin: no file of the world of "${testName}": ${messageOf(error)}\n`);
+    warn(`standin: no file of the world of "${testName}": ${messageOf(error)}\n`);
   }
+}
+
+/** Names, paths and statements may have control characters, which a terminal would obey. */
+function warn(text: string): void {
+  process.stderr.write(escapeControls(text));
 }
