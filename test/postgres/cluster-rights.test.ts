@@ -1,11 +1,13 @@
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ensureRights } from "../../src/postgres/engine/cluster-rights.ts";
 import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
 import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
+import { SOCKET_PORT } from "../../src/postgres/engine/postgres-process.ts";
+import { asRole } from "../../src/postgres/engine/script.ts";
 import { testDirectory } from "../support/server/running-server.ts";
 
 const user = engineUser();
@@ -54,6 +56,40 @@ describe.each(installations)("Postgres $version", (installation) => {
     expect(await running.query(superusers)).toEqual([{ rolname: "cloud_admin" }]);
     const groups = `SELECT roleid::regrole::text AS name FROM pg_auth_members WHERE member = 'third'::regrole`;
     expect(await running.query(groups)).toEqual([{ name: "platform_superuser" }]);
+    expect(await ensureRights(running)).toEqual([]);
+  });
+
+  test("the role that restores data gives publications of all tables and schemas to their owners", async () => {
+    const running = await runningCluster(installation);
+    await ensureRights(running);
+    await running.query(
+      "CREATE ROLE owner; CREATE ROLE restorer LOGIN; GRANT owner, platform_superuser TO restorer",
+    );
+    await running.query("GRANT platform_superuser TO owner");
+    await running.query("CREATE DATABASE clients OWNER owner TEMPLATE template0");
+    const session = {
+      host: dirname(running.address.path),
+      port: SOCKET_PORT,
+      database: "clients",
+      user: "restorer",
+    };
+    // As pg_restore sends them.
+    await asRole(session, async (query) => {
+      await query(
+        "CREATE PUBLICATION a FOR ALL TABLES WITH (publish = 'insert, update, delete, truncate');\n\n\n",
+      );
+      await query("ALTER PUBLICATION a OWNER TO owner;\n\n");
+      await query("CREATE PUBLICATION b WITH (publish = 'insert, update, delete, truncate');\n\n\n");
+      await query("ALTER PUBLICATION b OWNER TO owner;\n\n");
+      if (installation.version >= 15) await query("ALTER PUBLICATION b ADD TABLES IN SCHEMA public;\n\n\n");
+    });
+    const publications = await running.inDatabase("clients", (query) =>
+      query("SELECT pubname, pg_get_userbyid(pubowner) AS owner FROM pg_publication ORDER BY pubname"),
+    );
+    expect(publications).toEqual([
+      { pubname: "a", owner: "owner" },
+      { pubname: "b", owner: "owner" },
+    ]);
     expect(await ensureRights(running)).toEqual([]);
   });
 });

@@ -53,6 +53,12 @@ const CONTENT = `
   alter database neondb set work_mem = '7MB'; create role team; grant team to reader with admin option;
   alter default privileges in schema public grant select on tables to reader`;
 
+/** Statements that must be sent alone. */
+const PUBLICATIONS = [
+  "create publication everything for all tables",
+  "create publication own for tables in schema public",
+];
+
 async function serverWithData(): Promise<{ server: PostgresServer; branch: TestBranch }> {
   const server = await startPostgresServer([
     ...["--engine-bin", older?.binDirectory ?? ""],
@@ -60,7 +66,7 @@ async function serverWithData(): Promise<{ server: PostgresServer; branch: TestB
   ]);
   const branch = await createBranch(server, { pg_version: from });
   const client = await connect(branch.uri);
-  for (const statement of [CONTENT]) await client.query(statement);
+  for (const statement of [CONTENT, ...PUBLICATIONS]) await client.query(statement);
   await client.end();
   return { server, branch };
 }
@@ -82,7 +88,8 @@ const QUESTIONS = [
      where nspname in ('public', 'odd ''schema') and relname !~ 'pg_stat' order by 1`,
   "select has_table_privilege('reader', 'parents', 'select') as can, has_table_privilege('reader', 'children', 'select') as cannot",
   "select defaclacl::text ~ 'reader=r' as has_default from pg_default_acl",
-  "select pubname, tablename from pg_publication_tables",
+  "select pubname, tablename from pg_publication_tables order by 1, 2",
+  "select pubname, puballtables, pg_get_userbyid(pubowner) from pg_publication order by 1",
   "select extname, pg_get_userbyid(extowner) as owner from pg_extension where extname = 'citext'",
 ];
 

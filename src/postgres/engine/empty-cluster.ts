@@ -11,11 +11,12 @@ import { dropLog, firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { segmentNumber } from "./log-position.ts";
 import { type OsUser, spawnOptions } from "./os-user.ts";
 import { lastLine } from "./postgres-process.ts";
+import { PUBLICATION_RIGHTS } from "./publication-rights.ts";
 
 const run = promisify(execFile);
 
 /** Part of the directory's name, as in `18-3-platform`: clusters of other forms are not used for new branches. */
-const FORM = 3;
+const FORM = 4;
 /** The first version whose databases can be created without log. Earlier ones always do. */
 const STRATEGY_SINCE = 15;
 /** Postgres reads them when it starts, and writes them when it stops. */
@@ -76,23 +77,26 @@ async function createPlatformObjects(
   { user, extension }: Pick<EmptyClusterOptions, "user" | "extension">,
 ): Promise<void> {
   const strategy = installation.version >= STRATEGY_SINCE ? " STRATEGY file_copy" : "";
-  const settings = ["-c", "wal_recycle=off", "-c", "wal_init_zero=off"];
+  const settings = ["-c", "wal_recycle=off", "-c", "wal_init_zero=off", "-c", "exit_on_error=on"];
   const { program, args } = programWithExtension(installation, extension);
-  const session = run(program, ["--single", "-F", ...settings, ...args, "-D", dataDirectory, "postgres"], {
-    ...spawnOptions(user),
-    cwd: dataDirectory,
-  });
-  session.child.stdin?.end(
-    [
-      `CREATE DATABASE ${SPARE_DATABASE}${strategy}`,
-      "ALTER DATABASE template1 ALLOW_CONNECTIONS false",
-      `CREATE EXTENSION ${extension.name} SCHEMA public`,
-      "VACUUM (FREEZE)",
-      "SELECT pg_switch_wal()",
-      "",
-    ].join("\n"),
-  );
-  await session;
+  const execute = async (database: string, statements: readonly string[]) => {
+    const session = run(program, ["--single", "-F", ...settings, ...args, "-D", dataDirectory, database], {
+      ...spawnOptions(user),
+      cwd: dataDirectory,
+    });
+    session.child.stdin?.end([...statements, ""].join("\n"));
+    await session;
+  };
+  // Databases of clients are copies of these.
+  for (const database of ["template0", "template1"])
+    await execute(database, [...PUBLICATION_RIGHTS, "VACUUM (FREEZE)"]);
+  await execute("postgres", [
+    `CREATE DATABASE ${SPARE_DATABASE}${strategy}`,
+    "ALTER DATABASE template1 ALLOW_CONNECTIONS false",
+    `CREATE EXTENSION ${extension.name} SCHEMA public`,
+    "VACUUM (FREEZE)",
+    "SELECT pg_switch_wal()",
+  ]);
   await dropLog(dataDirectory);
 }
 

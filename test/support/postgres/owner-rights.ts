@@ -19,7 +19,6 @@ export type OwnerRight = {
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 const NOT_SUPPORTED = "0A000";
-const PATCHED = "Postgres requires a superuser in all versions";
 
 /** In the order of the table. Each is executed in a database of its own. */
 export const OWNER_RIGHTS: readonly OwnerRight[] = [
@@ -87,14 +86,12 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
     statement: "CREATE PUBLICATION p FOR ALL TABLES",
     platform: true,
     evidence: "D",
-    refusal: `${PATCHED}, also as the owner of the publication`,
   },
   {
     statement: "CREATE PUBLICATION p FOR TABLES IN SCHEMA public",
     platform: true,
     evidence: "D",
     since: 15,
-    refusal: `${PATCHED} that have it (15 and later)`,
   },
   {
     statement: "ALTER PUBLICATION p ADD TABLE words",
@@ -112,14 +109,15 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
     platform: true,
     evidence: "D",
     refusal:
-      "up to version 15 Postgres requires a superuser, from 16 on `pg_create_subscription`, which no role has: connections would start on the machine of the server, and their options name files",
+      "up to version 15 Postgres requires a superuser, from 16 on `pg_create_subscription`, which no role has: connections would start on the machine of the server, their options name files, and a branch of a subscriber would read the slot of its parent",
     sql: "CREATE SUBSCRIPTION s CONNECTION 'host=db.example user=u password=p' PUBLICATION p WITH (connect = false)",
   },
   {
     statement: "CREATE EVENT TRIGGER t ON ddl_command_end EXECUTE FUNCTION f()",
     platform: true,
     evidence: "D",
-    refusal: `${PATCHED}. An event trigger would also run in sessions of the server`,
+    refusal:
+      "Postgres requires a superuser in all versions. An event trigger would also run in sessions of the server, in scripts of extensions, which run as the superuser, and in the middle of the statements for publications",
     before: ["CREATE FUNCTION f() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"],
   },
   { statement: "SET session_replication_role = replica", platform: false, evidence: "C" },

@@ -94,7 +94,8 @@ export const CLOSED_DOORS: readonly ClosedDoor[] = [
     "create index on pg_class (relpages)",
     "create policy p on pg_class using (true)",
     "create statistics adversary.s on relname, relkind from pg_class",
-    "create publication everything for all tables",
+    "do 'begin create publication everything for all tables; end'",
+    "create publication everything for all tables /* not alone */",
     // Files and programs.
     "copy (select 1) to program 'touch CANARY/program'",
     "copy adversary.words from program 'cat SECRET'",
@@ -148,7 +149,7 @@ export const CLOSED_DOORS: readonly ClosedDoor[] = [
   },
   { sql: "prepare transaction 'mine'", code: NOT_IN_PREREQUISITE_STATE, since: 0 },
   {
-    sql: "create publication everything for tables in schema adversary",
+    sql: "create publication everything for tables in schema adversary, table adversary.words where (id = 1)",
     code: INSUFFICIENT_PRIVILEGE,
     since: 15,
   },
