@@ -24,8 +24,6 @@ const NOT_RUN = {
     "It requires TypeScript 5 as a peer. Its three functions call `@neondatabase/api-client` and `@neondatabase/serverless`, which run here",
   "`@neondatabase/mcp-server-neon`":
     "It requires Node 22, and standin is tested with Node 20. It calls `@neondatabase/api-client` 2.0.0 and `@neondatabase/serverless`, which run here",
-  "Go `lib/pq` and `pgx`":
-    "With Go itself, their packages of Debian take more than 500 MB. [JDBC](#drivers-and-migrations) implements the protocol without libpq, too",
   Prisma:
     "Its command line downloads a program for migrations when it is installed, and the run fetches nothing. [Drizzle](#clients-of-postgres) runs",
   "Examples of Vercel":
@@ -55,6 +53,14 @@ const SUITES = {
   psycopg: ["python3-psycopg", "Prepared statements, pipelines, binary values, COPY, asyncio"],
   JDBC: ["libpostgresql-jdbc-java", "Types and batches in each query mode, metadata, COPY, cursors"],
   "Ruby `pg`": ["ruby-pg", "Types, prepared statements, pipelines, COPY, notifications"],
+  "Go `lib/pq`": [
+    "golang-github-lib-pq-dev",
+    "`database/sql`: types, arrays, prepared statements, COPY, notifications, cancellation",
+  ],
+  "Go `pgx`": [
+    "golang-github-jackc-pgx-v4-dev",
+    "Types and errors in each query mode, batches, COPY, large objects, pools",
+  ],
   Django: [
     "python3-django",
     "Migrations of four apps: apply, change, fail, roll back; objects; a test database",

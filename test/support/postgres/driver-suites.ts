@@ -7,6 +7,8 @@ const NPM = join(PROGRAMS, "npm");
 /** That of Debian, which finds the packages of Debian. */
 const PYTHON = "/usr/bin/python3";
 const JDBC = "/usr/share/java/postgresql.jar";
+/** Where Debian has the sources of packages for Go. */
+const GO_PATH = "/usr/share/gocode";
 
 /** A program that uses a driver or a tool for migrations, and prints one line of JSON for each of its cases. */
 export type DriverSuite = {
@@ -54,11 +56,29 @@ const jdbc: DriverSuite = {
   ],
 };
 
+const go = (name: string, library: string, packageName: string, file: string): DriverSuite => ({
+  name,
+  install: `apt-get install golang-go ${packageName}`,
+  probe: ["sh", "-c", `go version && test -d ${GO_PATH}/src/${library}`],
+  prepare: (directory) =>
+    execFileSync("go", ["build", "-o", join(directory, "suite"), "cases.go", file], {
+      cwd: join(PROGRAMS, "go"),
+      env: {
+        ...process.env,
+        ...{ GO111MODULE: "off", GOPATH: GO_PATH, GOFLAGS: "", CGO_ENABLED: "0" },
+        GOCACHE: join(directory, "cache"),
+      },
+    }),
+  command: (uri, directory) => [join(directory, "suite"), uri],
+});
+
 export const DRIVER_SUITES: readonly DriverSuite[] = [
   python("psycopg2", "psycopg2", "python3-psycopg2", "psycopg2_suite.py"),
   python("psycopg", "psycopg", "python3-psycopg", "psycopg_suite.py"),
   jdbc,
   ruby("Ruby `pg`", "pg", "ruby-pg", "ruby_pg_suite.rb"),
+  go("Go `lib/pq`", "github.com/lib/pq", "golang-github-lib-pq-dev", "pq_suite.go"),
+  go("Go `pgx`", "github.com/jackc/pgx/v4", "golang-github-jackc-pgx-v4-dev", "pgx_suite.go"),
   python("Django", "django, psycopg2", "python3-django python3-psycopg2", "django_suite.py"),
   python("Alembic", "alembic, psycopg2", "python3-alembic python3-psycopg2", "alembic_suite.py"),
   ruby("ActiveRecord", "active_record", "ruby-activerecord ruby-pg", "active_record_suite.rb"),
