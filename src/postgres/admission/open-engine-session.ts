@@ -26,10 +26,10 @@ export async function openEngineSession<T>(
   if (database === ADMIN_DATABASE) await served.showReads(admitted);
   if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
   try {
-    return await acquireAndOpen(host, database, open).catch((error: unknown) => {
+    return await acquireAndOpen(host, database, open, isEnded).catch((error: unknown) => {
       // Postgres was killed, and is started again, unless the world has ended the session in the meantime.
       if (!(error instanceof EngineExited) || isEnded()) throw error;
-      return acquireAndOpen(host, database, open);
+      return acquireAndOpen(host, database, open, isEnded);
     });
   } finally {
     served.endWork(admitted);
@@ -40,8 +40,15 @@ async function acquireAndOpen<T>(
   host: ComputeHost,
   database: string,
   open: (address: EngineAddress) => Promise<T>,
+  isEnded: () => boolean,
 ): Promise<T> {
   const engine = await host.acquire();
+  if (isEnded()) {
+    host.release();
+    // The compute may have been suspended before its engine could be stopped.
+    await host.stopIfUnused();
+    throw new ConnectionRejected(CLIENT_ERRORS.terminated);
+  }
   try {
     await engine.openToClients(database).catch((error: unknown) => {
       throw isRejection(error) ? error : new EngineUnreachable("the engine was lost", { cause: error });

@@ -287,7 +287,8 @@ export class ServedWorld {
   }
 
   /** While a compute starts on a running clock, its engine does, too: clients wait for the longer of both. */
-  async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {
+  async #untilActive(admitted: Admitted, readyAt: number): Promise<void> {
+    const { endpointId, connectionId } = admitted;
     let isAhead = false;
     for (;;) {
       const changed = this.#changes.next(endpointId);
@@ -309,9 +310,18 @@ export class ServedWorld {
       }
       if (!isAhead && mode !== "manual" && state === "starting") {
         isAhead = true;
-        void this.#serve(endpointId).host.startAhead();
+        void this.#serve(endpointId).host.startAhead(() => this.#isWanted(admitted));
       }
       await changed;
     }
+  }
+
+  /** Whether the compute is active, or starts for this client. */
+  async #isWanted({ endpointId, connectionId }: Admitted): Promise<boolean> {
+    return this.world.transact(({ world, now }) => {
+      const phase = world.computes.get(endpointId)?.phase;
+      if (phase?.state === "active") return !phase.suspending;
+      return findConnection(world, endpointId, connectionId, now) !== undefined;
+    });
   }
 }

@@ -120,9 +120,10 @@ export class ComputeHost {
 
   /**
    * Starts the engine for a session that will come. The first one checks whether it would be started otherwise by then. A
-   * failure is reported to the session, which tries again.
+   * failure is reported to the session, which tries again. `isWanted`: whether the compute still starts or is active. Before
+   * its start had begun, the engine could not be stopped.
    */
-  async startAhead(): Promise<void> {
+  async startAhead(isWanted: () => Promise<boolean>): Promise<void> {
     if (this.#running === undefined) this.#isAhead = true;
     try {
       await this.#acquire(this.#aheadChecked);
@@ -130,6 +131,7 @@ export class ComputeHost {
       return;
     }
     this.release();
+    if (!(await isWanted().catch(() => true))) await this.stopIfUnused();
   }
 
   async #stopIfOutdated(): Promise<void> {

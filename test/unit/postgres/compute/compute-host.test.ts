@@ -92,7 +92,7 @@ test("an engine without sessions ends after 60 s, and the next session starts it
 
 test("an engine that was started ahead is that of the session, unless it would be started otherwise by then", async () => {
   const { host, stopped, opened } = hostOf(testDirectory());
-  const ahead = host.startAhead();
+  const ahead = host.startAhead(async () => true);
   await opened("data");
   await ahead;
   await host.acquire();
@@ -101,7 +101,7 @@ test("an engine that was started ahead is that of the session, unless it would b
 
 test("an engine that was started ahead on what is outdated now is started again, once for all sessions", async () => {
   const { host, stopped, opens, opened, outdated } = hostOf(testDirectory());
-  const ahead = host.startAhead();
+  const ahead = host.startAhead(async () => true);
   await opened("data");
   await ahead;
   outdated.add("data");
@@ -112,4 +112,23 @@ test("an engine that was started ahead on what is outdated now is started again,
   outdated.add("newer");
   await host.acquire();
   expect([host.volumeId, host.isRunning, stopped, opens]).toEqual(["newer", true, ["data"], []]);
+});
+
+test("an engine that was started ahead stops at once if its compute has failed before it could be stopped", async () => {
+  const { host, stopped, opened } = hostOf(testDirectory());
+  const ahead = host.startAhead(async () => false);
+  // The failure: no engine runs yet.
+  await host.stop();
+  await opened("data");
+  await ahead;
+  expect([host.isRunning, stopped]).toEqual([false, ["data"]]);
+});
+
+test("an engine that was started ahead serves a session that came meanwhile, whatever its first client does", async () => {
+  const { host, stopped, opened } = hostOf(testDirectory());
+  const ahead = host.startAhead(async () => false);
+  const session = host.acquire();
+  await opened("data");
+  await Promise.all([ahead, session]);
+  expect([host.isRunning, stopped]).toEqual([true, []]);
 });
