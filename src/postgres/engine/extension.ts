@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -37,7 +38,7 @@ export type ExtensionFiles = {
   readonly name: string;
   readonly directory: string;
   /** Those that were prepared since the start of the server, by major version. */
-  readonly programs: Map<number, PreparedProgram>;
+  readonly programs: Map<number, PreparedProgram & { readonly source: string }>;
 };
 
 type PreparedProgram = { readonly program: string; readonly args: readonly string[] };
@@ -128,11 +129,13 @@ export async function createMissingExtension(engine: RunningEngine, name: string
 
 /** How to start Postgres so that it finds the extensions: the program, and additional arguments. */
 export function programWithExtension(installation: Installation, files: ExtensionFiles): PreparedProgram {
-  let prepared = files.programs.get(installation.version);
-  if (prepared === undefined) {
-    prepared = prepareProgram(installation, files);
-    files.programs.set(installation.version, prepared);
-  }
+  // A version that was removed and installed again may be another release, or in another directory.
+  const { ino, mtimeMs } = statSync(join(installation.binDirectory, "postgres"));
+  const source = `${installation.binDirectory} ${ino} ${mtimeMs}`;
+  const known = files.programs.get(installation.version);
+  if (known?.source === source) return known;
+  const prepared = { ...prepareProgram(installation, files), source };
+  files.programs.set(installation.version, prepared);
   return prepared;
 }
 

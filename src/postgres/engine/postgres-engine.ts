@@ -24,7 +24,7 @@ import {
 } from "./engine.ts";
 import { createMissingExtension, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
-import { chooseInstallation, noInstallationOf, notInstalled } from "./installation.ts";
+import { KnownInstallations, type KnownInstallationsOptions } from "./known-installations.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
 import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
@@ -39,23 +39,17 @@ import { Watchdog } from "./watchdog.ts";
 
 const run = promisify(execFile);
 
-export type PostgresEngineOptions = EmptyClusterOptions & {
-  readonly installations: readonly Installation[];
-  /** Searches again: a version that was missing may be installed meanwhile. */
-  readonly findInstallations?: () => Promise<readonly Installation[]>;
-  /** Postgres writes a checkpoint at the latest after this amount of log. */
-  readonly maxLogBytes: number;
-  /** The log that replication slots of clients retain. */
-  readonly maxSlotLogBytes: number;
-  /** Whether a version that is not installed is replaced. Otherwise, it is an error. */
-  readonly replacesVersions: boolean;
-  /** Shows engines the time that they are given; absent: all have the machine's clock. */
-  readonly timeLibrary?: string | undefined;
-  /** Removed when this process has ended, also by SIGKILL. */
-  readonly temporaryDirectories?: readonly string[] | undefined;
-  /** Called once per version that is replaced. */
-  readonly onSubstitute?: (wanted: number, chosen: number) => void;
-};
+export type PostgresEngineOptions = EmptyClusterOptions &
+  KnownInstallationsOptions & {
+    /** Postgres writes a checkpoint at the latest after this amount of log. */
+    readonly maxLogBytes: number;
+    /** The log that replication slots of clients retain. */
+    readonly maxSlotLogBytes: number;
+    /** Shows engines the time that they are given; absent: all have the machine's clock. */
+    readonly timeLibrary?: string | undefined;
+    /** Removed when this process has ended, also by SIGKILL. */
+    readonly temporaryDirectories?: readonly string[] | undefined;
+  };
 
 /**
  * Complete segments are linked into the archive, and into copies of the cluster. The archive is next to the data
@@ -91,7 +85,7 @@ const SETTINGS = {
 /** Runs the stock Postgres of an installation, one process per cluster. */
 export class PostgresEngine implements Engine {
   readonly #options: PostgresEngineOptions;
-  #installations: readonly Installation[];
+  readonly #installations: KnownInstallations;
   readonly #templates = new Map<number, Promise<string>>();
   readonly #processes = new Set<ChildProcess>();
   /** An immediate shutdown loses nothing that was committed. */
@@ -104,25 +98,23 @@ export class PostgresEngine implements Engine {
     for (const child of this.#processes) child.kill("SIGQUIT");
     this.close();
   };
-  readonly #substituted = new Set<number>();
   readonly #sockets: SocketDirectories;
   #clockLibrary: string | undefined;
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
     this.#sockets = new SocketDirectories(options.user);
-    this.#installations = options.installations;
+    this.#installations = new KnownInstallations(options);
     process.once("exit", this.#onExit);
     if (options.temporaryDirectories !== undefined) this.#watchdog.start();
   }
 
   get versions(): readonly number[] {
-    return this.#installations.map(({ version }) => version);
+    return this.#installations.versions;
   }
 
   async emptyCluster(version: number): Promise<string> {
-    await this.#searchFor(version);
-    const installation = this.#installationFor(version);
+    const installation = await this.#installations.toCreate(version);
     const { version: chosen } = installation;
     let template = this.#templates.get(chosen);
     if (template === undefined) {
@@ -141,8 +133,9 @@ export class PostgresEngine implements Engine {
 
   async advanceCluster({ position, ...request }: AdvanceRequest): Promise<void> {
     await this.copyCluster(request);
+    const installation = await this.#installationOf(request.to);
     const socketDirectory = this.#sockets.create();
-    const { installation, child } = this.#spawn(request.to, {
+    const child = this.#spawn(installation, request.to, {
       unix_socket_directories: socketDirectory,
       archive_mode: "off",
       recovery_target_lsn: position,
@@ -179,6 +172,7 @@ export class PostgresEngine implements Engine {
   async start(request: StartRequest): Promise<RunningEngine> {
     const { dataDirectory, maxConnections, logicalReplication, isScratch = false } = request;
     const startedAt = performance.now();
+    const installation = await this.#installationOf(dataDirectory);
     const socketDirectory = this.#sockets.create();
     const clock = this.#clock(socketDirectory, request.startsAt);
     const values = {
@@ -193,7 +187,7 @@ export class PostgresEngine implements Engine {
       min_wal_size: "2MB",
       max_slot_wal_keep_size: `${Math.ceil(this.#options.maxSlotLogBytes / SEGMENT_BYTES)}MB`,
     };
-    const { child, installation } = this.#spawn(dataDirectory, values, request.settings, clock);
+    const child = this.#spawn(installation, dataDirectory, values, request.settings, clock);
     const { version } = installation;
     const { user } = this.#options;
     return PostgresProcess.ready(child, { dataDirectory, user, socketDirectory, version, startedAt, clock });
@@ -230,6 +224,7 @@ export class PostgresEngine implements Engine {
     connections: Readonly<Record<string, number>>,
   ): Promise<RunningStandby> {
     const startedAt = performance.now();
+    const installation = await this.#installationOf(dataDirectory);
     const socketDirectory = this.#sockets.create();
     writeStandbySignal(dataDirectory);
     const host = linkPrimary(socketDirectory, primary);
@@ -241,7 +236,7 @@ export class PostgresEngine implements Engine {
       superuser_reserved_connections: 0,
       primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
     };
-    const { child, installation } = this.#spawn(dataDirectory, values, settings, clock);
+    const child = this.#spawn(installation, dataDirectory, values, settings, clock);
     const { version } = installation;
     const { user } = this.#options;
     const cluster = { dataDirectory, user, socketDirectory, version, startedAt, clock };
@@ -284,15 +279,20 @@ export class PostgresEngine implements Engine {
     return new ClockFile(this.#clockLibrary, this.#sockets.clockFile(socketDirectory), startsAt);
   }
 
+  /** The only one that can open the data. */
+  #installationOf(dataDirectory: string): Promise<Installation> {
+    const version = Number(readClusterFile(join(dataDirectory, "PG_VERSION")));
+    return this.#installations.toOpen(dataDirectory, version);
+  }
+
   #spawn(
+    installation: Installation,
     dataDirectory: string,
     values: Readonly<Record<string, string | number>>,
     settingsFor: EngineSettings = () => ({}),
     clock?: ClockFile | undefined,
-  ) {
-    const version = Number(readClusterFile(join(dataDirectory, "PG_VERSION")));
-    const installation = this.#installations.find((candidate) => candidate.version === version);
-    if (installation === undefined) throw noInstallationOf(dataDirectory, version);
+  ): ChildProcess {
+    const { version } = installation;
     const { program, args } = programWithExtension(installation, this.#options.extension);
     const time = clock === undefined ? {} : WORLD_CLOCK_SETTINGS;
     const set = serverArguments({ ...SETTINGS, ...settingsFor(version), ...values, ...time }, version);
@@ -310,25 +310,7 @@ export class PostgresEngine implements Engine {
       if (pid !== undefined) this.#watchdog.forget(pid);
     });
     child.once("close", () => this.#processes.delete(child));
-    return { installation, child };
-  }
-
-  async #searchFor(version: number): Promise<void> {
-    const { findInstallations } = this.#options;
-    if (findInstallations === undefined || this.versions.includes(version)) return;
-    this.#installations = await findInstallations().catch(() => this.#installations);
-  }
-
-  #installationFor(version: number): Installation {
-    const installation = chooseInstallation(this.#installations, version);
-    if (installation === undefined) throw new EngineError("no Postgres is installed");
-    if (installation.version !== version && !this.#options.replacesVersions)
-      throw notInstalled(version, installation);
-    if (installation.version !== version && !this.#substituted.has(version)) {
-      this.#substituted.add(version);
-      this.#options.onSubstitute?.(version, installation.version);
-    }
-    return installation;
+    return child;
   }
 
   /** As root, gives the files to the user that Postgres runs as. */
