@@ -13,7 +13,7 @@ type ReportedOptions = Pick<PostgresOptions, "dataDirectory" | "engineBin" | "en
 
 /**
  * Logs which versions of Postgres are installed, or what to install if there is none, and which of the versions that
- * projects of open worlds have are missing. Clients can connect as soon as they are installed.
+ * projects have are missing. Clients can connect as soon as they are installed.
  */
 export async function reportEngines(
   worlds: WorldsHandle,
@@ -24,19 +24,17 @@ export async function reportEngines(
     const installations = await findInstallations(options.engineBin, engineUser(), enginesDirectory(options));
     log.info(`Postgres versions: ${describeInstallations(installations)}`);
     const { dataDirectory, enginesData = dataDirectory, engineVersion } = options;
-    for (const line of describeMissing(installations, projectsByVersion(worlds), engineVersion, enginesData))
-      log.warn(line);
+    const projects = countByVersion(await worlds.projectVersions());
+    for (const line of describeMissing(installations, projects, engineVersion, enginesData)) log.warn(line);
   } catch (error) {
     log.error(error, "Postgres clients will be rejected");
   }
 }
 
-/** The number of projects of each version, in ascending order. Deleted ones are not counted. */
-function projectsByVersion(worlds: WorldsHandle): ReadonlyMap<number, number> {
+/** The number of projects of each version, in ascending order. */
+function countByVersion(versions: readonly number[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
-  for (const world of worlds.openWorlds())
-    for (const { pgVersion, deletedAt } of world.peek().world.projects.values())
-      if (deletedAt === undefined) counts.set(pgVersion, (counts.get(pgVersion) ?? 0) + 1);
+  for (const version of versions) counts.set(version, (counts.get(version) ?? 0) + 1);
   return new Map([...counts].sort(([one], [other]) => one - other));
 }
 

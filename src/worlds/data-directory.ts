@@ -15,7 +15,13 @@ import { type Head, markHead, readHeadMark } from "../store/file/head-mark.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
 import { checkpointWal } from "../store/file/sqlite-connection.ts";
-import { finalizeSnapshot, readBranchData, readFileInfo, readHead } from "../store/file/world-snapshot.ts";
+import {
+  finalizeSnapshot,
+  readBranchData,
+  readFileInfo,
+  readHead,
+  readProjectVersions,
+} from "../store/file/world-snapshot.ts";
 import { type AccountReport, readAccountReport } from "./account-report.ts";
 import {
   DELETED_SUFFIX,
@@ -192,6 +198,10 @@ export class DataDirectory implements WorldStorage {
     return readBranchData(
       snapshot === undefined ? this.#worldFile(world) : this.#snapshots.path(world, snapshot),
     );
+  }
+
+  projectVersions(world: string): readonly number[] {
+    return readProjectVersions(this.#worldFile(world));
   }
 
   writtenAt(world: string): number | undefined {

@@ -59,6 +59,11 @@ export class MemoryWorldStorage implements WorldStorage {
     return stored.journal.unjournaledRows("branchData") as BranchData[];
   }
 
+  /** No world in memory was there before its server, whose report needs them. */
+  projectVersions(): readonly number[] {
+    return [];
+  }
+
   writtenAt(): undefined {
     return undefined;
   }

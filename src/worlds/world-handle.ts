@@ -274,6 +274,8 @@ export interface WorldsHandle {
    * closed are not opened.
    */
   branchData(): Promise<readonly BranchData[] | undefined>;
+  /** The Postgres version of each project of all worlds that can be read. Worlds that are closed are not opened. */
+  projectVersions(): Promise<readonly number[]>;
   /** Prevents that the world is closed or expires until the returned function is called. */
   use(name: string): () => void;
   fork(request: ForkRequest): Promise<Result<WorldInfo>>;

@@ -8,6 +8,7 @@ import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
 import type { WorldsToMove } from "./moves/hosted-arrivals.ts";
 import { HostedMoves } from "./moves/hosted-moves.ts";
+import { allProjectVersions } from "./project-versions.ts";
 import type { ShadowRecord } from "./shadow-record.ts";
 import { WorldForks } from "./world-forks.ts";
 import type { ForkRequest, SnapshotInfo, WorldCounts, WorldInfo, WorldsHandle } from "./world-handle.ts";
@@ -107,6 +108,10 @@ export class WorldRegistry implements WorldsHandle {
   branchData(): Promise<readonly BranchData[] | undefined> {
     const { storage, onFailure } = this.#options;
     return allBranchData(storage, this.#open, onFailure);
+  }
+
+  projectVersions(): Promise<readonly number[]> {
+    return allProjectVersions(this.#options.storage, this.#open);
   }
 
   fork(request: ForkRequest): Promise<Result<WorldInfo>> {

@@ -48,6 +48,8 @@ export interface WorldStorage {
   info(world: string): StoredWorldInfo;
   /** Where the data of the branches is, in a world that is not open or in a snapshot. */
   branchData(world: string, snapshot?: string): readonly BranchData[];
+  /** The Postgres version of each project, in a world that is not open. */
+  projectVersions(world: string): readonly number[];
   /** Wall-clock time of the last write to a world; `undefined` if that is not stored. */
   writtenAt(world: string): number | undefined;
   /** Deletes a world that is not open, and its snapshots. */

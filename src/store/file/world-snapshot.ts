@@ -72,6 +72,20 @@ export function readTablesVersion(path: string): number {
   }
 }
 
+/** The Postgres version of each project that is not deleted, in a file that is not open. Throws if it cannot be read. */
+export function readProjectVersions(path: string): number[] {
+  const sqlite = connectReadOnly(path);
+  try {
+    // Files of early releases lack columns.
+    const rows = sqlite.prepare<[], Record<string, unknown>>("SELECT * FROM projects").all();
+    return rows.flatMap(({ pg_version: version, deleted_at: deletedAt = null }) =>
+      typeof version === "number" && deletedAt === null ? [version] : [],
+    );
+  } finally {
+    sqlite.close();
+  }
+}
+
 /** The first version of the tables with references to the data of branches. */
 const BRANCH_DATA_VERSION = 5;
 

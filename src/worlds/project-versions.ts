@@ -1,0 +1,25 @@
+import { setImmediate as yieldToOthers } from "node:timers/promises";
+import type { HostedWorld } from "./hosted-world.ts";
+import type { WorldStorage } from "./world-storage.ts";
+
+/**
+ * The Postgres version of each project of all worlds. Worlds that are closed are not opened, and requests are served
+ * between two of them. A world that cannot be read has none: what opens it reports why.
+ */
+export async function allProjectVersions(
+  storage: Pick<WorldStorage, "worlds" | "projectVersions">,
+  open: ReadonlyMap<string, Pick<HostedWorld, "isDormant" | "peek">>,
+): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (const name of storage.worlds()) {
+    await yieldToOthers();
+    const world = open.get(name);
+    try {
+      if (world === undefined || world.isDormant) found.push(...storage.projectVersions(name));
+      else
+        for (const { pgVersion, deletedAt } of world.peek().world.projects.values())
+          if (deletedAt === undefined) found.push(pgVersion);
+    } catch {}
+  }
+  return found;
+}
