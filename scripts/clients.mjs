@@ -25,7 +25,7 @@ const NOT_RUN = {
   "`@neondatabase/mcp-server-neon`":
     "It requires Node 22, and standin is tested with Node 20. It calls `@neondatabase/api-client` 2.0.0 and `@neondatabase/serverless`, which run here",
   Prisma:
-    "Its command line 7 downloads a program for migrations, and the run fetches nothing. 6.19 with `engine: \"js\"` needs none, but fails at Postgres itself, too: it cannot read a column of type `name`. [Drizzle](#clients-of-postgres) runs",
+    'Its command line 7 downloads a program for migrations, and the run fetches nothing. 6.19 with `engine: "js"` needs none, but fails at Postgres itself, too: it cannot read a column of type `name`. [Drizzle](#clients-of-postgres) runs',
   "Examples of Vercel":
     "They are repositories, and none is a package of npm. The platform's driver that they use, `@neondatabase/serverless`, [runs here](#clients-of-postgres)",
   "`create-branch-action`": "It is not on npm. It calls `@neondatabase/api-client`",

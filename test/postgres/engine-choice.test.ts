@@ -114,10 +114,9 @@ test("clients of a version that is not installed learn the command, also from th
   await expect
     .poll(again.stderr)
     .toContain(
-      JSON.stringify(`Postgres ${missing} is not installed, and 2 projects have it: ${command(missing)}`).slice(
-        1,
-        -1,
-      ),
+      JSON.stringify(
+        `Postgres ${missing} is not installed, and 2 projects have it: ${command(missing)}`,
+      ).slice(1, -1),
     );
   expect(again.stderr()).toContain(
     JSON.stringify(
