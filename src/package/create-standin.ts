@@ -186,11 +186,13 @@ async function readProfile(text: string): Promise<WorldProfile> {
   try {
     const content = readFileSync(text, "utf8");
     const { parseProfileFile, worldProfileOf } = await import("../app/profile-file.ts");
-    return worldProfileOf(parseProfileFile(content, basename(text, extname(text))));
+    return worldProfileOf(parseProfileFile(content, basename(text, extname(text)), text));
   } catch (error) {
     if (!(error instanceof Error && ("code" in error || isUserError(error)))) throw error;
-    const problem = isUserError(error) ? error.message : "expected 2024, 2026 or a readable file";
-    throw new StandinError("BAD_REQUEST", `profile: ${text}: ${problem}`, 400);
+    const problem = isUserError(error)
+      ? error.message
+      : `expected 2024, 2026 or a readable file, got "${text}"`;
+    throw new StandinError("BAD_REQUEST", `profile: ${problem}`, 400);
   }
 }
 

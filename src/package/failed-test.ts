@@ -26,15 +26,21 @@ export type PreparedWorld = {
 export async function reportFailedTest(
   prepared: PreparedWorld,
   fork: Standin,
-  failedTest: { readonly world: string; readonly name: string; readonly message: string | undefined },
+  failedTest: {
+    readonly world: string;
+    readonly name: string;
+    /** The path of the test's file. */
+    readonly file: string;
+    readonly message: string | undefined;
+  },
   failures: string,
 ): Promise<void> {
-  const { world, name } = failedTest;
+  const { world, name, file } = failedTest;
   await printRequests(fork, prepared.request, name);
   const sql = await statementsOf(fork);
   printStatements(sql, name);
   const message = stripVTControlCharacters(failedTest.message ?? "the test failed");
-  await writeFailure(prepared, world, failures, { name, message, sql });
+  await writeFailure(prepared, world, failures, { name, file, message, sql });
 }
 
 export async function newestRequest(sim: Standin): Promise<number> {
@@ -90,13 +96,20 @@ async function writeFailure(
   { data, head }: Pick<PreparedWorld, "data" | "head">,
   world: string,
   directory: string,
-  failedTest: { readonly name: string; readonly message: string; readonly sql: readonly FailedStatement[] },
+  {
+    file,
+    ...failedTest
+  }: {
+    readonly name: string;
+    readonly file: string;
+    readonly message: string;
+    readonly sql: readonly FailedStatement[];
+  },
 ): Promise<void> {
   const testName = failedTest.name;
-  const name = testName
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, MAX_NAME_LENGTH);
+  // Tests of two files may have the same name, and their failures must not replace each other.
+  const prefix = slugOf(relative(process.cwd(), file).replace(/(\.(test|spec))?\.\w+$/, ""));
+  const name = `${prefix}.${slugOf(testName)}`;
   try {
     mkdirSync(directory, { recursive: true });
     const out = join(directory, `${name}.yaml`);
@@ -113,6 +126,14 @@ async function writeFailure(
   } catch (error) {
     warn(`standin: no file of the world of "${testName}": ${messageOf(error)}\n`);
   }
+}
+
+function slugOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replace(/^-/, "")
+    .slice(0, MAX_NAME_LENGTH);
 }
 
 /** Names, paths and statements may have control characters, which a terminal would obey. */

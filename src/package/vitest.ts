@@ -57,7 +57,10 @@ export function simTest({
       try {
         await use(fork);
         if (task.result?.state !== "fail") return;
-        const failedTest = { world, name: task.name, message: task.result.errors?.[0]?.message };
+        const failedTest = {
+          ...{ world, name: task.name, file: task.file.filepath },
+          message: task.result.errors?.[0]?.message,
+        };
         await reportFailedTest(preparedSim, fork, failedTest, failures);
       } finally {
         await fork.close();

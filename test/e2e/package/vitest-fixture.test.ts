@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { StandinRequest } from "../../../src/package/standin-world.ts";
@@ -11,11 +11,12 @@ import { testDirectory } from "../../support/server/running-server.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
 
-/** Runs one test file in a project that has the package and vitest. */
+/** Runs test files with one source in a project that has the package and vitest. */
 async function runTests(
   type: "module" | "commonjs",
   source: string,
   files: Readonly<Record<string, string>> = {},
+  names: readonly string[] = ["sim.test.ts"],
 ) {
   const directory = testDirectory();
   mkdirSync(join(directory, "standin-failures"));
@@ -25,7 +26,10 @@ async function runTests(
   symlinkSync(ROOT, join(directory, "node_modules/@standin/standin"));
   symlinkSync(join(ROOT, "node_modules/vitest"), join(directory, "node_modules/vitest"));
   writeFileSync(join(directory, "package.json"), JSON.stringify({ type }));
-  writeFileSync(join(directory, "sim.test.ts"), source);
+  for (const name of names) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), source);
+  }
   const command = [join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--reporter=json", "--no-color"];
   const { stdout, stderr } = await run(process.execPath, command, { cwd: directory }).catch(
     (error: { stdout: string; stderr: string }) => error,
@@ -83,7 +87,7 @@ test.each(["module", "commonjs"] as const)(
       "another world: passed",
       "A failing one, with / in it: failed",
     ]);
-    const file = join("standin-failures", "a-failing-one-with-in-it.yaml");
+    const file = join("standin-failures", "sim.a-failing-one-with-in-it.yaml");
     expect(stderr).toContain(
       `open it with: npx standin open ${file}; repeat it with: npx standin run ${file}\n`,
     );
@@ -122,9 +126,9 @@ test.each(["module", "commonjs"] as const)(
 
 test("a failed test replaces and deletes no file that an earlier failure did not write, and names it", async () => {
   const files = {
-    "a-world.failed.sqlite": "mine",
-    "a-start.world.sqlite": "mine",
-    "a-scenario.yaml": "version: 1\nlength: 1h\n",
+    "sim.a-world.failed.sqlite": "mine",
+    "sim.a-start.world.sqlite": "mine",
+    "sim.a-scenario.yaml": "version: 1\nlength: 1h\n",
   };
   const source = `import { expect, test } from "@standin/standin/vitest";
 for (const name of ["a world", "a start", "a scenario"]) test(name, ({ sim }) => expect(sim.seed).toBe("none"));
@@ -141,6 +145,18 @@ for (const name of ["a world", "a start", "a scenario"]) test(name, ({ sim }) =>
     expect(stderr).toContain(
       `${join("standin-failures", name)}: expected a file that an earlier failure wrote, which this one replaces; move the file`,
     );
+});
+
+test("failed tests of the same name in different files leave a file each", async () => {
+  const source = `import { expect, test } from "@standin/standin/vitest";
+test("has a project", ({ sim }) => expect(sim.seed).toBe("none"));
+`;
+  const names = ["shop.test.ts", "orders/shop.spec.ts"];
+  const { directory } = await runTests("module", source, {}, names);
+  expect(readdirSync(join(directory, "standin-failures")).sort()).toEqual([
+    "orders-shop.has-a-project.yaml",
+    "shop.has-a-project.yaml",
+  ]);
 });
 
 const WITH_SQL = `import { expect, simTest } from "@standin/standin/vitest";
@@ -170,7 +186,7 @@ test("the file of a failed test with Postgres has its SQL, and says that no step
   expect(stderr).toMatch(
     /not in the steps of .*a-row-is-there\.yaml: SQL of Postgres clients on ep-.* their texts are in failed\.sql/,
   );
-  const opened = await openFailedWorld(join(directory, "standin-failures", "a-row-is-there.yaml"));
+  const opened = await openFailedWorld(join(directory, "standin-failures", "sim.a-row-is-there.yaml"));
   expect(opened.output).toMatch(
     /SQL of the test, the newest 3 of 3:\n.*: CREATE\n.*ERROR 42601.*\n.*neondb_owner@neondb: select \* from users: SELECT 0\n/,
   );
