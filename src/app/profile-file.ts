@@ -1,4 +1,3 @@
-import { parse as parseYaml } from "yaml";
 import * as z from "zod";
 import { issueText } from "../input-limits/issue-text.ts";
 import { DISTRIBUTION_RULE, type DurationDistribution, parseDistribution } from "../kernel/distribution.ts";
@@ -8,6 +7,7 @@ import { DEFAULT_PROFILE, PROFILES, type ProfileName } from "../platform/catalog
 import { OPERATION_ACTIONS, type OperationAction } from "../platform/catalog/operation-actions.ts";
 import type { PlanName } from "../platform/catalog/plan.ts";
 import { UserError } from "../ports/user-error.ts";
+import { formatProblems, SourceDocument } from "../scenario/file/yaml-document.ts";
 import type { PlanLimitOverrides } from "./open-worlds.ts";
 
 const MAX_DELAY_S = 604_800;
@@ -83,18 +83,21 @@ export type ProfileFile = Omit<z.output<typeof profileSchema>, "name" | "start_l
   readonly durations: Readonly<Partial<Record<OperationAction, DurationDistribution>>>;
 };
 
-/** Parses a profile file in YAML or JSON. Throws a `UserError` that names the field. */
-export function parseProfileFile(text: string, defaultName: string): ProfileFile {
-  const parsed = profileSchema.safeParse(parsedYaml(text), { error: issueText });
-  if (!parsed.success) {
-    throw new UserError(problemOf(parsed.error.issues[0]));
-  }
+/** Parses a profile file in YAML or JSON. Throws a `UserError` that names the place in the file and the field. */
+export function parseProfileFile(text: string, defaultName: string, fileName: string): ProfileFile {
+  const source = new SourceDocument(text);
+  const failWith = (path: readonly string[], message: string): never => {
+    throw new UserError(formatProblems(fileName, [source.problemAt(path, message)]));
+  };
+  if (source.problems.length > 0) throw new UserError(formatProblems(fileName, source.problems));
+  const parsed = profileSchema.safeParse(source.value, { error: problemText });
+  if (!parsed.success) throw new UserError(formatProblems(fileName, source.problemsOf(parsed.error)));
   const { name = defaultName, start_latency, durations = {}, ...rest } = parsed.data;
   const latency = start_latency === undefined ? undefined : parseDistribution(start_latency);
   if (start_latency !== undefined && latency === undefined)
-    throw new UserError(`start_latency: "${start_latency}" ${DISTRIBUTION_RULE}`);
+    failWith(["start_latency"], `${DISTRIBUTION_RULE}, got "${start_latency}"`);
   if (latency !== undefined && durations.start_compute?.quantiles_ms !== undefined)
-    throw new UserError("start_latency: durations.start_compute states the same; remove one of them");
+    failWith(["start_latency"], "durations.start_compute states the same; remove one of them");
   const observed: Partial<Record<OperationAction, DurationDistribution>> = {};
   const counts: Partial<Record<OperationAction, number>> = {};
   for (const action of OPERATION_ACTIONS) {
@@ -150,17 +153,11 @@ export function worldProfileOf(file: ProfileFile): WorldProfile {
   };
 }
 
-function problemOf(issue: z.core.$ZodIssue | undefined): string {
-  const field = issue?.path.join(".") || "the file";
-  if (issue?.code === "unrecognized_keys" && (field === "durations" || field === "failures"))
-    return `${field}.${issue.keys.join(", ")}: not an action; expected one of ${OPERATION_ACTIONS.join(", ")}`;
-  return `${field}: ${issue?.message ?? "invalid"}`;
-}
-
-function parsedYaml(text: string): unknown {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    throw new UserError(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
-  }
+function problemText(issue: z.core.$ZodRawIssue): string {
+  if (issue.code !== "unrecognized_keys") return issueText(issue);
+  const known =
+    issue.path?.length === 0 || issue.path === undefined ? Object.keys(profileSchema.shape) : undefined;
+  const isAction = ["durations", "failures"].includes(String(issue.path?.[0])) && issue.path?.length === 1;
+  if (isAction) return `not an action; expected one of ${OPERATION_ACTIONS.join(", ")}`;
+  return `unknown key${known === undefined ? "" : `; the known keys are ${known.join(", ")}`}`;
 }

@@ -5,13 +5,13 @@ import { callRoute } from "./control-route.ts";
 
 /** Parses the base URL of an API. Rejects a URL that would send the key to the wrong place or show it. */
 export function parseApiUrl(option: string, text: string): string {
-  const reject = (reason: string): never => {
+  const reject = (reason: string, given = ""): never => {
     throw new CliError(
-      `${option} ${reason}: expected the base URL of an API, such as https://console.example.com/api/v2`,
+      `${option} ${reason}: expected the base URL of an API, such as https://console.example.com/api/v2${given}`,
       true,
     );
   };
-  const url = URL.canParse(text) ? new URL(text) : reject("is not a URL");
+  const url = URL.canParse(text) ? new URL(text) : reject("is not a URL", `, got "${text}"`);
   if (url.protocol !== "https:" && url.protocol !== "http:") reject("must begin with https:// or http://");
   if (url.username !== "" || url.password !== "") reject("must not contain a user name or a password");
   if (url.search !== "" || url.hash !== "") reject("must not contain a query or a fragment");

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { probeServer } from "../../app/server-probe.ts";
 import { readServerFile } from "../server/server-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { parseServerUrlOption } from "../terminal/option-parsers.ts";
 import { controlTokenOption, dataOption, envOption, worldOption } from "../terminal/options.ts";
 
 /** Calls the control API; `path` is relative to /_sim. */
@@ -33,7 +34,7 @@ export function addTargetOptions(command: Command): Command {
       envOption(
         "--url <url>",
         "URL of the server, such as http://127.0.0.1:4620 (default: the server running on --data)",
-      ),
+      ).argParser(parseServerUrlOption),
     )
     .addOption(controlTokenOption());
 }

@@ -30,7 +30,7 @@ import {
 } from "../run/run-reporters.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
+import { integerParser, parseServerUrlOption, parseShardOption } from "../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
@@ -165,7 +165,10 @@ function worldOptions(): Option[] {
       "--files-from <dir>",
       "directory that must contain the recordings and worlds of the scenarios (default: the directory of each scenario)",
     ),
-    envOption("--target <url>", "URL of a running server to run on (default: a fresh world for each run)"),
+    envOption(
+      "--target <url>",
+      "URL of a running server to run on (default: a fresh world for each run)",
+    ).argParser(parseServerUrlOption),
     controlTokenOption(),
   ];
 }

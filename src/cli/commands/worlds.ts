@@ -8,7 +8,7 @@ import { callRoute } from "../client/control-route.ts";
 import type { WorldMoveOptions } from "../client/move-world.ts";
 import { addTargetCommand } from "../client/target-command.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { integerParser, parseClockOption } from "../terminal/option-parsers.ts";
+import { integerParser, parseClockOption, parseServerUrlOption } from "../terminal/option-parsers.ts";
 import { envOption, pointOption } from "../terminal/options.ts";
 import { printResult } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
@@ -111,7 +111,7 @@ function addMove(worlds: Command): void {
     usage: "move <name>",
     description: "move a world to another server while it stays in service",
     options: [
-      new Option("--to <url>", "URL of the other server"),
+      new Option("--to <url>", "URL of the other server").argParser(parseServerUrlOption),
       envOption(
         "--to-control-token <token>",
         "token for the control API of the other server (default: that of --control-token)",

@@ -54,7 +54,9 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
 export function toFileError(path: string, error: unknown): unknown {
   const corrupt = asCorruptFile(error);
   if (corrupt instanceof CorruptFile)
-    return new CliError(`${path} is corrupt or not a world file: ${corrupt.message}`);
+    return new CliError(
+      `${path} is corrupt or not a world file: ${corrupt.message.replace(/^file is not a database$/, "it is not an SQLite database")}`,
+    );
   if (error instanceof BetterSqlite3.SqliteError || isFileError(error))
     return new CliError(`${path}: ${error.message}`);
   if (error instanceof NewerFile || error instanceof NotAWorldFile)

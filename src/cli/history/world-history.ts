@@ -73,7 +73,7 @@ export async function replayWorld(
   try {
     const { row, journal } = openWorldJournal(database, file);
     const resolvedPoint = resolvePoint(journal, until ?? { seq: row.seq }, { seq: row.seq, at: row.now });
-    if (!resolvedPoint.ok) throw new CliError(resolvedPoint.refusal.message);
+    if (!resolvedPoint.ok) throw new CliError(`--until: ${resolvedPoint.refusal.message}`);
     const { seq, at } = resolvedPoint.value;
     const from = journal.checkpointBefore({ seq }).seq;
     return { world: await worldAt(journal, seq, (folded) => progress.report(folded, seq - from)), at };

@@ -64,7 +64,8 @@ export function queueSecretFrom({ queueKeyFile, insecure }: QueueKeyOptions): st
       throw new CliError(`--insecure cannot be used with environment variable '${KEY_VARIABLE}'`, true);
     return undefined;
   }
-  if (queueKeyFile !== undefined) return checkedSecret(readKeyFile(queueKeyFile), queueKeyFile);
+  if (queueKeyFile !== undefined)
+    return checkedSecret(readKeyFile(queueKeyFile), `--queue-key-file ${queueKeyFile}`);
   if (variable !== "") return checkedSecret(variable, KEY_VARIABLE);
   throw new CliError(
     `--queue needs a key that the workers have, too: create one with openssl rand -hex 32, and give its file with --queue-key-file, or the key in ${KEY_VARIABLE}; --insecure uses the queue without a key`,
@@ -86,7 +87,7 @@ function checkedSecret(text: string, source: string): string {
   if (secret.length >= MIN_KEY_CHARACTERS && secret.length <= MAX_KEY_CHARACTERS && !/\s/.test(secret))
     return secret;
   throw new CliError(
-    `the key in ${source} must have ${MIN_KEY_CHARACTERS} to ${MAX_KEY_CHARACTERS.toLocaleString("en")} characters in one line; create one with openssl rand -hex 32`,
+    `${source}: the key must have ${MIN_KEY_CHARACTERS} to ${MAX_KEY_CHARACTERS.toLocaleString("en")} characters in one line; create one with openssl rand -hex 32`,
     true,
   );
 }

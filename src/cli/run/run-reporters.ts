@@ -2,7 +2,6 @@ import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, rmSync, wri
 import { dirname, resolve } from "node:path";
 import { styleText } from "node:util";
 import { InvalidArgumentError } from "commander";
-import { messageOf } from "../../kernel/message-of.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { githubReport, githubSummary } from "../../scenario/report/github.ts";
 import { htmlReport } from "../../scenario/report/html.ts";
@@ -16,6 +15,7 @@ import {
 } from "../../scenario/report/pretty.ts";
 import type { CouldNotRun, ReportedVerdict } from "../../scenario/run/verdict.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 import { print } from "../terminal/print.ts";
 import { expectedOneOf, invalidValue } from "../terminal/usage-errors.ts";
 import type { ScenarioJobResult } from "./run-job.ts";
@@ -139,7 +139,7 @@ function wrapWriteErrors(path: string, work: () => void): void {
     mkdirSync(dirname(path), { recursive: true });
     work();
   } catch (error) {
-    throw new CliError(`--reporter: cannot write ${path}: ${messageOf(error)}`, true);
+    throw new CliError(`--reporter: cannot write ${path}: ${writeProblem(error)}`, true);
   }
 }
 

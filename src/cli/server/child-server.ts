@@ -4,6 +4,8 @@ import { createInterface } from "node:readline";
 import type { Watchdog } from "../../postgres/engine/watchdog.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
+const USAGE_ERROR = 2;
+
 /** A server of a command, in a process of its own. */
 export type ReadyServer = {
   readonly process: ChildProcess;
@@ -41,10 +43,17 @@ export async function startServer(
     problems += text;
   });
   const lines = createInterface({ input: server.stdout });
-  const ended = once(server, "exit").then(() => undefined);
+  let isUsageError = false;
+  const ended = once(server, "exit").then(([code]) => {
+    isUsageError = code === USAGE_ERROR;
+    return undefined;
+  });
   const line = await Promise.race([once(lines, "line").then(([text]) => String(text)), ended]);
   if (line === undefined)
-    throw new CliError(`the server did not start: ${problems.trim().replace(/^standin: /, "")}`);
+    throw new CliError(
+      `the server did not start: ${problems.trim().replace(/^standin: /, "")}`,
+      isUsageError,
+    );
   const { api_url, control_url, console_url } = JSON.parse(line);
   return { process: server, apiUrl: api_url, controlUrl: control_url, consoleUrl: console_url };
 }

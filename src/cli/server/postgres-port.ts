@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
+import { createSecureContext } from "node:tls";
 import { HostsFile } from "../../app/hosts-file.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { hostNamesResolve, PostgresPort } from "../../app/postgres-port.ts";
@@ -125,5 +126,15 @@ function readTlsFiles({
       throw new CliError(`${option}: ${path} ${fileProblem(error)}`, true);
     }
   };
-  return { cert: read("--tls-cert", tlsCert), key: read("--tls-key", tlsKey) };
+  const files = { cert: read("--tls-cert", tlsCert), key: read("--tls-key", tlsKey) };
+  try {
+    // The port of Postgres opens later, and only its clients would report a wrong file.
+    createSecureContext(files);
+  } catch {
+    throw new CliError(
+      `--tls-cert, --tls-key: expected a certificate and its private key in PEM format, got ${tlsCert} and ${tlsKey}`,
+      true,
+    );
+  }
+  return files;
 }

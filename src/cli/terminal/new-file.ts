@@ -1,11 +1,14 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { CliError } from "./cli-error.ts";
 
-/** The absolute path of a file to create. Throws if the file exists. */
+/** The absolute path of a file to create. Throws if the file exists, or is below a file. */
 export function newFilePath(out: string): string {
   const target = resolve(out);
   if (existsSync(target)) throw new CliError(`--out: ${target} already exists; choose another file`);
+  const parent = nearestExisting(dirname(target));
+  if (!statSync(parent).isDirectory())
+    throw new CliError(`--out ${out}: ${parent} is a file, so it contains no other files`);
   return target;
 }
 
@@ -18,4 +21,8 @@ export function newFilePathInExistingDirectory(out: string): string {
   if (!existsSync(dirname(target)))
     throw new CliError(`--out ${out}: directory ${dirname(target)} does not exist`);
   return target;
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }

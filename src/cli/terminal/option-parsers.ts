@@ -9,6 +9,7 @@ import { SECRET_PATTERN, SECRET_RULE } from "../../platform/model/api-key.ts";
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../../platform/rules/compute/host-name.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../../simulation/world-clock.ts";
+import { isTimeZone } from "../../traffic/generated/time-zone.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../../traffic/recorded/rows/instant.ts";
 import { CliError } from "./cli-error.ts";
 import { invalidValue } from "./usage-errors.ts";
@@ -115,6 +116,18 @@ export function parseClockOption(text: string): ClockSetting {
   const setting = parseClockSetting(text);
   if (setting !== undefined) return setting;
   throw invalidValue(CLOCK_RULE);
+}
+
+/** The URL of a server of standin, without the path of one of its APIs. */
+export function parseServerUrlOption(text: string): string {
+  const { protocol } = URL.canParse(text) ? new URL(text) : { protocol: undefined };
+  if (protocol === "http:" || protocol === "https:") return text;
+  throw invalidValue("the URL of a server, such as http://127.0.0.1:4620");
+}
+
+export function parseTimeZoneOption(text: string): string {
+  if (isTimeZone(text)) return text;
+  throw invalidValue("the name of a time zone, such as Europe/Berlin or UTC");
 }
 
 export function parseHostDomainOption(text: string): string {

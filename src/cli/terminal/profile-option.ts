@@ -17,14 +17,20 @@ export function isProfileName(text: string): text is ProfileName {
 export async function readWorldProfile(text: string): Promise<WorldProfile> {
   if (isProfileName(text)) return { profile: text };
   const { parseProfileFile, worldProfileOf } = await import("../../app/profile-file.ts");
-  return readProfileFile(text, (content, name) => worldProfileOf(parseProfileFile(content, name)));
+  const file = readProfileFile(text, parseProfileFile);
+  try {
+    return worldProfileOf(file);
+  } catch (error) {
+    if (isUserError(error)) throw profileError(text, error.message);
+    throw error;
+  }
 }
 
-/** Reads and parses a file. Throws a `CliError` that names the option and the field. */
-export function readProfileFile<T extends ProfileFile | WorldProfile>(
+/** Reads and parses a file. Throws a `CliError` that names the option, the place in the file and the field. */
+export function readProfileFile(
   path: string,
-  parse: (content: string, defaultName: string) => T,
-): T {
+  parse: (content: string, defaultName: string, fileName: string) => ProfileFile,
+): ProfileFile {
   let content: string;
   try {
     content = readText(path, MAX.settingsFile);
@@ -33,9 +39,9 @@ export function readProfileFile<T extends ProfileFile | WorldProfile>(
     throw new CliError(`--profile: expected ${names} or a readable file, got "${path}"`, true);
   }
   try {
-    return parse(content, basename(basename(path, extname(path)), PROFILE_SUFFIX));
+    return parse(content, basename(basename(path, extname(path)), PROFILE_SUFFIX), path);
   } catch (error) {
-    if (isUserError(error)) throw profileError(path, error.message);
+    if (isUserError(error)) throw new CliError(`--profile: cannot use the file: ${error.message}`, true);
     throw error;
   }
 }

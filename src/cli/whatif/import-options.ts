@@ -5,7 +5,7 @@ import { INPUT_FORMATS, type InputFormat } from "../../traffic/recorded/formats/
 import { type ColumnMapping, parseMapping } from "../../traffic/recorded/rows/column-mapping.ts";
 import { NUMBER_UNITS, type NumberUnit } from "../../traffic/recorded/rows/decimal.ts";
 import { PRESETS, type PresetName } from "../../traffic/recorded/rows/presets.ts";
-import { parseMillisecondsOption } from "../terminal/option-parsers.ts";
+import { parseMillisecondsOption, parseTimeZoneOption } from "../terminal/option-parsers.ts";
 
 /** How to read trace files that are not columnar yet. */
 export type InputOptions = {
@@ -50,7 +50,12 @@ export function addInputOptions(command: Command): Command {
       new Option("--preset <name>", "column names of a published data set").choices(Object.keys(PRESETS)),
     )
     .addOption(new Option("--endpoint <name>", "compute of rows that do not name one"))
-    .addOption(new Option("--time-zone <name>", "time zone of instants that do not state one (default: UTC)"))
+    .addOption(
+      new Option(
+        "--time-zone <name>",
+        "time zone of instants that do not state one (default: UTC)",
+      ).argParser(parseTimeZoneOption),
+    )
     .addOption(
       new Option(
         "--time-unit <unit>",

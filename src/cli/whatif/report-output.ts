@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { basename, join } from "node:path";
 import { styleText } from "node:util";
 import type { Command } from "commander";
-import { messageOf } from "../../kernel/message-of.ts";
 import { RANDOM_INSTANTS_NOTE } from "../../traffic/recorded/formats/minute-counts.ts";
 import {
   type Chart,
@@ -15,6 +14,7 @@ import type { PageTable } from "../../whatif/page/page-table.ts";
 import { terminalText } from "../../whatif/page/terminal-style.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 import { print } from "../terminal/print.ts";
 import { recordsCsv } from "./csv-output.ts";
 import { type ResolvedFlags, repeatCommand } from "./manifest.ts";
@@ -122,7 +122,7 @@ function writing(out: string, write: () => void): void {
     write();
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`--out ${out}: cannot write the report: ${messageOf(error)}`);
+    throw new CliError(`--out ${out}: cannot write the report: ${writeProblem(error)}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import type { ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { parseInstantOption } from "../terminal/option-parsers.ts";
+import { parseInstantOption, parseServerUrlOption } from "../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, RepeatableOption } from "../terminal/options.ts";
 import { addInputOptions, FILE_OPTIONS, type InputOptions } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
@@ -48,7 +48,7 @@ export function addTraceOptions(command: Command, fromOption: Option = periodSta
       envOption(
         "--url <url>",
         "URL of the server, such as http://127.0.0.1:4620 (default: the server running on --data)",
-      ),
+      ).argParser(parseServerUrlOption),
     )
     .addOption(controlTokenOption())
     .addOption(

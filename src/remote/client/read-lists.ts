@@ -11,7 +11,7 @@ export function bodyOf(api: ServerApi, path: string, response: PublicResponse): 
   if (response.status === 200) return response.body;
   const { message } = apiErrorOf(response);
   throw new UserError(
-    `GET ${api.url}${path}: ${response.status}${message === undefined ? "" : ` ${api.sanitize(message)}`}`,
+    `GET ${api.url}${path}: ${response.status}${message === undefined ? "" : ` ${api.sanitize(message)}`}${response.status === 401 ? "; check the API key" : ""}`,
   );
 }
 

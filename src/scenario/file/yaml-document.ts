@@ -1,7 +1,8 @@
 import { isMap, isNode, isSeq, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import type * as z from "zod";
 import { messageOf } from "../../kernel/message-of.ts";
-import { findLoneSurrogate } from "../../kernel/text.ts";
+import { closestMatch, findLoneSurrogate } from "../../kernel/text.ts";
+import { syntaxProblem } from "./yaml-syntax.ts";
 
 /** A place in a file, and what is wrong there. `line` and `column` count from 1. */
 export type Problem = { readonly line: number; readonly column: number; readonly message: string };
@@ -11,6 +12,10 @@ const ENDLESS_ALIAS = "the file: an alias contains itself; remove the * that ref
 type YamlPath = readonly (string | number)[];
 /** Bounds the expansion of aliases, which can grow exponentially. */
 const MAX_ALIASES = 100;
+/** A longer value is shortened in a message. */
+const MAX_SHOWN = 60;
+const STATES_VALUE = /, not |\bgot /;
+const SECRET_FIELD = /key|password|secret|token|sha256|^sql$/i;
 /** A name that cannot be taken for a number or for several parts of a path. */
 const ITEM_NAME = /^[A-Za-z][\w-]{0,39}$/;
 
@@ -25,7 +30,10 @@ export class SourceDocument {
 
   constructor(text: string) {
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    const syntaxErrors = this.#document.errors.map(({ pos, message }) => this.#problem(pos[0], message));
+    // Only the first one at a position: the parser then reports each bracket that is still open.
+    const syntaxErrors = this.#document.errors
+      .filter(({ pos }, index, errors) => errors.findIndex((other) => other.pos[0] === pos[0]) === index)
+      .map((error) => this.#problem(error.pos[0], syntaxProblem(error)));
     const result = syntaxErrors.length > 0 ? { problems: syntaxErrors } : this.#toPlain();
     this.problems = result.problems;
     this.value = result.value;
@@ -40,11 +48,26 @@ export class SourceDocument {
   problemsOf({ issues }: Pick<z.ZodError, "issues">): Problem[] {
     return issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-      if (issue.code !== "unrecognized_keys") return [this.problemAt(path, issue.message)];
+      if (issue.code !== "unrecognized_keys")
+        return [this.problemAt(path, `${issue.message}${this.#givenAt(path, issue)}`)];
       return issue.keys.map((key) =>
         this.#problem(this.#keyOffset(path, key), `${this.#nameOf([...path, key])}: ${issue.message}`),
       );
     });
+  }
+
+  /** The value that breaks a rule, after a message that does not state it, and the allowed one that is nearest. */
+  #givenAt(path: YamlPath, issue: z.ZodError["issues"][number]): string {
+    const value: unknown = path.length === 0 ? undefined : this.#document.getIn(path);
+    const isScalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    if (!isScalar || !issue.message.startsWith("must ") || STATES_VALUE.test(issue.message)) return "";
+    // A file may have an API key or a password, and its errors are printed in logs.
+    if (SECRET_FIELD.test(String(path.at(-1)))) return "";
+    const text = String(value);
+    const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+    const near = issue.code === "invalid_value" ? nearestOf(text, issue.values.map(String)) : undefined;
+    const suggestion = near === undefined || typeof value !== "string" ? "" : `; did you mean ${near}?`;
+    return `, got ${typeof value === "string" ? `"${shown}"` : shown}${suggestion}`;
   }
 
   #toPlain(): { readonly value?: unknown; readonly problems: readonly Problem[] } {
@@ -102,6 +125,14 @@ export class SourceDocument {
       : undefined;
     return isNode(pair?.key) && pair.key.range ? pair.key.range[0] : this.#offsetOf(path);
   }
+}
+
+/** A slip of the hand rarely changes the first letter. */
+function nearestOf(text: string, values: readonly string[]): string | undefined {
+  return closestMatch(
+    text,
+    values.filter((value) => value[0] === text[0]),
+  );
 }
 
 /** One problem per line, in the form `file:line:column` that editors and terminals link. */

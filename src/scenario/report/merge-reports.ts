@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { issueText } from "../../input-limits/issue-text.ts";
-import { messageOf } from "../../kernel/message-of.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { CouldNotRun, ReportedVerdict } from "../run/verdict.ts";
 
@@ -72,8 +71,10 @@ export function parseShardReport(text: string, source: string): ShardReport {
   let value: { shard?: unknown; runs?: unknown };
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new MergeError(`${source}: is not JSON: ${messageOf(error)}`);
+  } catch {
+    throw new MergeError(
+      `${source}: is not JSON; name a file that standin run --shard --reporter json wrote`,
+    );
   }
   const { success, data, error } = report.safeParse(value, { error: issueText });
   if (!success) {

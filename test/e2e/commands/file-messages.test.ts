@@ -84,11 +84,7 @@ test.each([
     "2:37: world.projects.shop.branches: must be an object, not a number",
   ],
   ["scenario", "version: 1\nworld: {plan: pad}\nlength: 5m\n", "2:15: world.plan: must be one of paid, free"],
-  [
-    "scenario",
-    "a: [\n",
-    "2:1: Flow sequence in block collection must be sufficiently indented and end with a ]",
-  ],
+  ["scenario", "a: [\n", "2:1: expected ], which ends a list"],
   ["scenario", "- a\n", "1:1: the file: must be an object, not an array"],
   [
     "scenario",

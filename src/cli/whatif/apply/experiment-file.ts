@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import type { ExperimentPlan } from "../../../whatif/periods/experiment-plan.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
@@ -28,7 +29,7 @@ export function experimentFile(plan: ExperimentPlan): string {
 
 /** The delays that the plan sets. Throws if the file is not one of `whatif experiment`, or sets nothing. */
 export function readExperimentFile(path: string): readonly ComputeDelay[] {
-  const content = experimentSchema.safeParse(parsedFile(path));
+  const content = experimentSchema.safeParse(parsedFile(path), { error: issueText });
   if (!content.success) {
     const [issue] = content.error.issues;
     throw new CliError(

@@ -171,6 +171,8 @@ async function withInputError<T>(read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (error instanceof RecordingError) throw error;
-    throw new RecordingError(`is damaged, or not readable as Parquet: ${messageOf(error)}`);
+    // The reader's texts are about its buffers, such as an offset outside the bounds of a view.
+    const reason = error instanceof RangeError ? "it ends too early" : messageOf(error);
+    throw new RecordingError(`is damaged, or not readable as Parquet: ${reason}`);
   }
 }

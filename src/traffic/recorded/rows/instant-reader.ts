@@ -40,9 +40,7 @@ export class InstantReader {
     this.unit = unit;
     this.#origin = origin;
     if (timeZone !== undefined && !isTimeZone(timeZone)) {
-      throw new RecordingError(
-        `time zone: unknown zone "${timeZone}"; expected a name such as Europe/Berlin`,
-      );
+      throw new RecordingError(`time zone: expected a name such as Europe/Berlin, got "${timeZone}"`);
     }
     this.#zone = timeZone === undefined ? undefined : new TimeZone(timeZone);
   }
