@@ -1,5 +1,4 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { messageOf } from "../../kernel/message-of.ts";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { PG_VERSIONS, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { PLANS } from "../../platform/catalog/plan.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
@@ -12,8 +11,10 @@ import { ProjectCalls } from "../../remote/client/project-calls.ts";
 import { PublicApi } from "../../remote/client/public-api.ts";
 import { bodyOf, listAll, listProjects } from "../../remote/client/read-lists.ts";
 import { parseSeedFile, SeedFileError } from "../../scenario/file/seed-schema.ts";
+import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import { plural } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 import { print } from "../terminal/print.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { withApiKey } from "./api-access.ts";
@@ -92,13 +93,13 @@ function seedFileProblem(text: string): string | undefined {
 /** Writes the file atomically. */
 function writeFile(out: string, text: string): void {
   if (out === "-") return void print(text);
-  const temporaryPath = `${out}.unfinished`;
+  let temporaryPath: string | undefined;
   try {
+    temporaryPath = createUnfinished(out);
     writeFileSync(temporaryPath, text);
     renameSync(temporaryPath, out);
   } catch (error) {
-    // Check first: rmSync throws if the parent of the path is a file, even with `force`.
-    if (existsSync(temporaryPath)) rmSync(temporaryPath, { force: true });
-    throw new CliError(`--out ${out}: cannot write the file: ${messageOf(error)}`);
+    if (temporaryPath !== undefined) rmSync(temporaryPath, { force: true });
+    throw new CliError(`--out ${out}: cannot write the file: ${writeProblem(error)}`);
   }
 }

@@ -2,7 +2,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
 import type { Failed, FailedStatement } from "../../scenario/file/failed-schema.ts";
 import { escapePlaceholders } from "../../scenario/file/matrix.ts";
-import { moveIntoPlace, temporaryPath } from "../../store/file/atomic-file.ts";
+import { moveIntoPlace } from "../../store/file/atomic-file.ts";
+import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import { embedOrKeep } from "./embedded-world.ts";
 import { writtenFiles } from "./failure-files.ts";
 import { wrapFileErrors } from "./world-database.ts";
@@ -36,8 +37,8 @@ export function failedEntry(
 
 /** Writes a scenario file whole or not at all. Nothing in it is a placeholder of a matrix. */
 export function writeScenarioFile(path: string, scenario: object): void {
-  const temporary = temporaryPath(path);
   wrapFileErrors(path, () => {
+    const temporary = createUnfinished(path);
     try {
       writeFileSync(temporary, stringify(escapePlaceholders(scenario), { lineWidth: LINE_WIDTH }));
       moveIntoPlace(temporary, path);

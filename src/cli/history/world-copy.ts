@@ -3,11 +3,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import type { World } from "../../platform/world/world.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
-import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { moveIntoPlace, removeDatabase } from "../../store/file/atomic-file.ts";
 import { divergeCopy } from "../../store/file/diverge-copy.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { openStore } from "../../store/file/open-world.ts";
 import { redactSecrets } from "../../store/file/redact-secrets.ts";
+import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import { wrapFileErrors } from "./world-database.ts";
 
 type CopiedWorld = {
@@ -29,8 +30,7 @@ export async function copyWorldAt(
   target: string,
   { rewindTo, originWorld, keepsRequests = false, withHistory }: CopiedWorld,
 ): Promise<void> {
-  const copy = temporaryPath(target);
-  removeDatabase(copy);
+  const copy = wrapFileErrors(target, () => createUnfinished(target, 0o600));
   try {
     wrapFileErrors(target, () => vacuumCopy(file, copy));
     await divergeCopy(copy, OPTIONS, {

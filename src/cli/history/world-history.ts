@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { renderObject } from "../../control-api/http/render-object.ts";
@@ -8,12 +8,13 @@ import { volumesOf } from "../../platform/model/branch-data.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { World } from "../../platform/world/world.ts";
 import { type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
-import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { moveIntoPlace, removeDatabase } from "../../store/file/atomic-file.ts";
 import { checkSchema } from "../../store/file/check-schema.ts";
 import { findLosses } from "../../store/file/lost-changes.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { redactedHash, redactSecrets, withoutRemovedHash } from "../../store/file/redact-secrets.ts";
 import { type Verification, type VerificationProgress, verifyFile } from "../../store/file/verify-world.ts";
+import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
@@ -141,8 +142,7 @@ export async function exportWorld(path: string, name: string, out: string, volum
   noteLargeOutput(target, statSync(file).size);
   // Verify first: the copy gets new checksums, which would hide any corruption of the source.
   await verifyOrThrow(path, file, name);
-  const copy = temporaryPath(target);
-  removeDatabase(copy);
+  const copy = wrapFileErrors(target, () => createUnfinished(target, 0o600));
   try {
     wrapFileErrors(target, () => {
       vacuumCopy(file, copy);
@@ -165,12 +165,11 @@ export async function exportEvents(path: string, name: string, out: string): Pro
   noteLargeOutput(target, statSync(file).size);
   await verifyOrThrow(path, file, name);
   const database = openWorldDatabase(file);
-  const temporary = temporaryPath(target);
+  const temporary = wrapFileErrors(target, () => createUnfinished(target));
   const progress = showProgress("writing the journal");
   try {
     const { row, journal } = openWorldJournal(database, file);
     let [written, since] = [0, 0];
-    writeFileSync(temporary, "");
     for (
       let events = journal.events(since, EVENTS_PER_BATCH);
       events.length > 0;

@@ -13,9 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { moveIntoPlace, removeDatabase } from "../../store/file/atomic-file.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { removeEmptyWal } from "../../store/file/sqlite-connection.ts";
+import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import { databasesIn, snapshotFilePath, snapshotFolder } from "../../worlds/directory-layout.ts";
 import { hasBranchData } from "../history/exported-data.ts";
 import { toFileError, wrapFileErrors } from "../history/world-database.ts";
@@ -110,7 +111,7 @@ async function copyTo(
 ): Promise<string> {
   const { size } = statSync(file);
   const hash = createHash("sha256");
-  const temporary = temporaryPath(target);
+  const temporary = wrapFileErrors(target, () => createUnfinished(target, 0o600));
   try {
     await pipeline(
       createReadStream(file),
@@ -128,8 +129,9 @@ async function copyTo(
     );
     const sha256 = hash.digest("hex");
     const digest = digestFile(target);
-    writeFileSync(temporaryPath(digest), digestLine(target, sha256), { mode: 0o600 });
-    moveIntoPlace(temporaryPath(digest), digest);
+    const unfinishedDigest = createUnfinished(digest, 0o600);
+    writeFileSync(unfinishedDigest, digestLine(target, sha256));
+    moveIntoPlace(unfinishedDigest, digest);
     moveIntoPlace(temporary, target);
     return sha256;
   } catch (error) {

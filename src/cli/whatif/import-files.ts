@@ -1,6 +1,5 @@
-import { rmSync } from "node:fs";
 import type { ImportProgress, ImportReport } from "../../traffic/recorded/trace-files/import-trace.ts";
-import { temporaryTracePath } from "../../traffic/recorded/trace-files/trace-writer.ts";
+import { removeOwnUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import { checkInputExists } from "../terminal/input-file.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
 import { showProgress } from "../terminal/progress-display.ts";
@@ -59,7 +58,7 @@ async function importInThread(
     return report;
   } finally {
     progress.end();
-    if (!isFinished) rmSync(temporaryTracePath(out), { force: true });
+    if (!isFinished) removeOwnUnfinished(out);
   }
 }
 

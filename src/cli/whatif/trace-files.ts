@@ -3,6 +3,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import { eachPart } from "../../traffic/recorded/trace/trace.ts";
 import type { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
 import { estimateTraceBytes, TraceWriter } from "../../traffic/recorded/trace-files/trace-writer.ts";
+import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
@@ -100,7 +101,7 @@ function* writeTrace(traffic: Traffic, path: string, origin: string): Generator<
 }
 
 function* writeCsv(traffic: Traffic, path: string): Generator<number, WrittenTraffic> {
-  const temporaryPath = `${path}.unfinished`;
+  const temporaryPath = createUnfinished(path);
   const file = openSync(temporaryPath, "w");
   let isOpen = true;
   let [computesUsed, requests] = [0, 0];

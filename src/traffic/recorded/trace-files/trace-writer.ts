@@ -15,6 +15,7 @@ import {
   type TraceIndex,
   type TraceOrigin,
 } from "./trace-header.ts";
+import { createUnfinished } from "./unfinished-file.ts";
 
 const BUFFER_BYTES = 4 * 1024 * 1024;
 /** Encoded columns of a typical block: see trace-block.ts. */
@@ -49,7 +50,7 @@ export class TraceWriter {
   constructor(path: string, maxBytes = Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes;
     this.#path = path;
-    this.#temporaryPath = temporaryTracePath(path);
+    this.#temporaryPath = createUnfinished(path);
     this.#file = openSync(this.#temporaryPath, "w");
     writeSync(this.#file, Buffer.alloc(HEADER_BYTES));
   }
@@ -145,9 +146,4 @@ export class TraceWriter {
 /** Repeats `writeSync`, which may write less than requested. */
 export function writeAll(file: number, bytes: Uint8Array): void {
   for (let from = 0; from < bytes.length; ) from += writeSync(file, bytes, from, bytes.length - from);
-}
-
-/** Where a trace is written until it is complete. */
-export function temporaryTracePath(path: string): string {
-  return `${path}.unfinished`;
 }
