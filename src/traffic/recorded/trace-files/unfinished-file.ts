@@ -10,11 +10,13 @@ const LEFT_AFTER_MS = 3_600_000;
  * of this process, and no existing file is used. Removes what killed processes left for `path`.
  */
 export function createUnfinished(path: string, mode = 0o666): string {
-  removeUnfinished(path, isLeft);
   for (let number = 1; ; number += 1) {
     const name = `${path}.${process.pid}-${number}${SUFFIX}`;
     try {
       closeSync(openSync(name, "wx", mode));
+      // The time of the file system, whose clock also dates what was left on it.
+      const { mtimeMs } = statSync(name);
+      removeUnfinished(path, (file, pid) => isLeft(file, pid, mtimeMs));
       return name;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -47,10 +49,10 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-function isLeft(file: string, pid: number): boolean {
+function isLeft(file: string, pid: number, now: number): boolean {
   if (pid === process.pid || isAlive(pid)) return false;
   const modified = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
-  return Date.now() - modified > LEFT_AFTER_MS;
+  return now - modified > LEFT_AFTER_MS;
 }
 
 function isAlive(pid: number): boolean {
