@@ -18,12 +18,16 @@ export class DelayLookup {
   constructor(seen: readonly SeenDelay[], changes: readonly SimTime[]) {
     this.#changes = changes;
     const groups = Array.from({ length: changes.length + 1 }, (): SeenDelay[] => []);
-    for (const reading of seen) {
-      const before = countBefore(changes, reading.at);
-      // A reading in the second of a change may have seen either delay.
-      if (changes[before] !== reading.at) groups[before]?.push(reading);
-    }
-    this.#readings = groups.map((group) => new ReadingsBetweenChanges(group));
+    const isClear = ({ at }: SeenDelay) => changes[countBefore(changes, at)] !== at;
+    for (const reading of seen) if (isClear(reading)) groups[countBefore(changes, reading.at)]?.push(reading);
+    const unclear = seen.flatMap((reading) => {
+      const group = isClear(reading) ? undefined : groupOfUnclear(reading, groups, changes);
+      return group === undefined ? [] : [{ reading, group }];
+    });
+    for (const { reading, group } of unclear) groups[group]?.push(reading);
+    this.#readings = groups.map(
+      (group) => new ReadingsBetweenChanges(group.sort((one, other) => one.at - other.at)),
+    );
   }
 
   /** Both inclusive. Undefined if no reading holds for all of that time. */
@@ -33,6 +37,24 @@ export class DelayLookup {
     if (next !== undefined && next <= to) return undefined;
     return this.#readings[before]?.between(from, to);
   }
+}
+
+/**
+ * A reading in the second of a change may have seen either delay. The nearest readings on both sides show which if one of
+ * them differs: then it belongs to the other side. A script that pulls and then changes a delay makes such readings.
+ */
+function groupOfUnclear(
+  { at, delay }: SeenDelay,
+  groups: readonly (readonly SeenDelay[])[],
+  changes: readonly SimTime[],
+): number | undefined {
+  const before = countBefore(changes, at);
+  if (countUpTo(changes, at) - before !== 1) return undefined;
+  const [earlier, later] = [groups[before]?.at(-1), groups[before + 1]?.[0]];
+  const isEarlierOther = earlier !== undefined && earlier.delay !== delay;
+  const isLaterOther = later !== undefined && later.delay !== delay;
+  if (isEarlierOther === isLaterOther) return undefined;
+  return isLaterOther ? before : before + 1;
 }
 
 class ReadingsBetweenChanges {
