@@ -3,6 +3,8 @@ import type { SimTime } from "../kernel/time.ts";
 import type { EndpointAnswer, OperationAnswer, PlanAnswer, ProjectAnswer } from "./account-answers.ts";
 import { type ConsumptionRow, UNKNOWN_TYPE, type UnreadPart } from "./account-file.ts";
 
+const PSEUDONYM = /^project-(\d{1,9})$/;
+
 /** Writes what a pull has read. Each method is one commit. */
 export class AccountWriter {
   readonly #database: Database;
@@ -28,21 +30,44 @@ export class AccountWriter {
 
   /** `isComplete`: whether these are all, so that others are deleted. */
   addProjects(projects: readonly ProjectAnswer[], at: SimTime, isComplete: boolean): void {
-    const known = this.#statement("SELECT count(*) FROM projects").pluck();
     const insert = this.#statement(
       `INSERT INTO projects (id, name, organization, created_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET name = CASE WHEN ? THEN name ELSE excluded.name END, deleted_at = NULL`,
+       ON CONFLICT (id) DO UPDATE SET name = excluded.name, deleted_at = NULL`,
     );
+    let hasErased = false;
     this.#database.transaction(() => {
-      for (const { id, name, org_id, created_at } of projects) {
-        const shown = this.#redactNames ? `project-${(known.get() as number) + 1}` : name;
-        insert.run(id, shown, org_id ?? null, created_at, this.#redactNames ? 1 : 0);
-      }
+      const pseudonyms = this.#redactNames ? this.#pseudonyms() : undefined;
+      hasErased = pseudonyms?.hasErased === true;
+      for (const { id, name, org_id, created_at } of projects)
+        insert.run(id, pseudonyms?.of(id) ?? name, org_id ?? null, created_at);
       if (!isComplete) return;
       const here = new Set(projects.map(({ id }) => id));
       for (const id of this.#statement("SELECT id FROM projects WHERE deleted_at IS NULL").pluck().all())
         if (!here.has(id as string)) this.markProjectDeleted(id as string, at);
     })();
+    // Pages of the file that are free can still contain the names.
+    if (hasErased) this.#database.exec("VACUUM");
+  }
+
+  /** Replaces the names in the file, too: those of earlier pulls, and of projects that no longer exist. */
+  #pseudonyms() {
+    const rows = this.#statement("SELECT id, name FROM projects ORDER BY created_at, id").all() as {
+      readonly id: string;
+      readonly name: string;
+    }[];
+    const names = new Map(rows.filter(({ name }) => PSEUDONYM.test(name)).map(({ id, name }) => [id, name]));
+    let last = Math.max(0, ...[...names.values()].map((name) => Number(name.replace(PSEUDONYM, "$1"))));
+    const of = (id: string): string => {
+      const known = names.get(id);
+      if (known !== undefined) return known;
+      last += 1;
+      names.set(id, `project-${last}`);
+      return `project-${last}`;
+    };
+    const rename = this.#statement("UPDATE projects SET name = ? WHERE id = ?");
+    const own = rows.filter(({ id }) => !names.has(id));
+    for (const { id } of own) rename.run(of(id), id);
+    return { of, hasErased: own.length > 0 };
   }
 
   markProjectDeleted(project: string, at: SimTime): void {
@@ -171,15 +196,20 @@ export class AccountWriter {
       disabled,
     } = settings;
     const same = this.#statement(
-      `UPDATE settings SET last_seen_at = ? WHERE endpoint = ? AND suspend_timeout_seconds = ? AND min_cu = ?
+      `UPDATE settings SET last_seen_at = max(last_seen_at, ?) WHERE endpoint = ? AND suspend_timeout_seconds = ? AND min_cu = ?
          AND max_cu = ? AND disabled = ?
          AND first_seen_at = (SELECT max(first_seen_at) FROM settings WHERE endpoint = ?)`,
     ).run(at, endpoint, delay, min, max, disabled === true ? 1 : 0, endpoint);
     if (same.changes > 0) return;
-    this.#statement("INSERT OR REPLACE INTO settings VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+    const last = this.#statement("SELECT max(last_seen_at) FROM settings WHERE endpoint = ?")
+      .pluck()
+      .get(endpoint) as number | null;
+    // Two pulls in the same second may have seen different settings.
+    const from = Math.max(at, (last ?? 0) + 1);
+    this.#statement("INSERT INTO settings VALUES (?, ?, ?, ?, ?, ?, ?)").run(
       endpoint,
-      at,
-      at,
+      from,
+      from,
       delay,
       min,
       max,

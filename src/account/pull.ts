@@ -1,5 +1,6 @@
 import * as z from "zod";
-import type { SimTime } from "../kernel/time.ts";
+import { isoInstant } from "../kernel/calendar.ts";
+import type { DurationMs, SimTime } from "../kernel/time.ts";
 import type { ServerApi } from "../ports/server-api.ts";
 import { UserError } from "../ports/user-error.ts";
 import { bodyOf, listAll, listProjects } from "../remote/client/read-lists.ts";
@@ -26,6 +27,8 @@ const MAX_PAGES = 100_000;
 export type PullRequest = {
   /** Oldest operation to read; all that the platform has if omitted. */
   readonly since?: SimTime | undefined;
+  /** The same as a time before that of the server; not with `since`. */
+  readonly sinceAgoMs?: DurationMs | undefined;
   /** Ids; all projects of the key if omitted. */
   readonly projects?: readonly string[] | undefined;
   readonly organization?: string | undefined;
@@ -51,11 +54,11 @@ export async function pullAccount(
   announce: (projects: number, leastCalls: number) => void,
   progress: PullProgress,
 ): Promise<PullReport> {
-  checkSince(writer, request.since);
   const counted = new CountedApi(api);
   const projects = await readProjects(counted, request);
   const at = counted.serverTime;
-  writer.addPull(api.url, at, request.since);
+  const since = sinceOf(request, at, writer.since()?.since ?? undefined);
+  writer.addPull(api.url, at, since);
   writer.addProjects(projects, at, request.projects === undefined && request.organization === undefined);
   announce(
     projects.length,
@@ -65,7 +68,7 @@ export async function pullAccount(
   let planNotes: readonly string[] = [];
   let consumptionNotes: readonly string[] = [];
   const reads = projects.map(({ id }) => async () => {
-    const own = await readProject(counted, writer, id, request.since);
+    const own = await readProject(counted, writer, id, since);
     // Other projects are read in the meantime, so the sum is read after the wait.
     operations += own;
     done += 1;
@@ -88,13 +91,17 @@ export async function pullAccount(
 }
 
 /** A file that ends at one instant cannot be extended to an earlier one, because its oldest operations are not marked. */
-function checkSince(writer: AccountWriter, since: SimTime | undefined): void {
-  const first = writer.since();
-  if (first === undefined || first.since === null) return;
-  if (since === undefined || since < first.since)
-    throw new UserError(
-      `--since: the file begins at ${new Date(first.since).toISOString()}; give that or a later instant, or another --out`,
-    );
+function sinceOf(
+  { since, sinceAgoMs }: PullRequest,
+  at: SimTime,
+  ofFile: SimTime | undefined,
+): SimTime | undefined {
+  const wanted = sinceAgoMs === undefined ? since : at - sinceAgoMs;
+  if (wanted === undefined || ofFile === undefined) return wanted ?? ofFile;
+  if (wanted >= ofFile) return wanted;
+  throw new UserError(
+    `--since: the file begins at ${isoInstant(ofFile)}; omit it, give that or a later instant, or another --out`,
+  );
 }
 
 async function readProjects(

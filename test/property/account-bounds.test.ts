@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../../src/kernel/time.ts";
 import { activePeriods } from "../../src/whatif/periods/active-periods.ts";
 import { BoundsOfPeriod } from "../../src/whatif/periods/bounds-of-period.ts";
 import { ObservedPeriod } from "../../src/whatif/periods/observed-period.ts";
+import { withoutHours } from "../../src/whatif/periods/omitted-hours.ts";
 import { type Bounds, type DelayBounds, PeriodBounds } from "../../src/whatif/periods/period-bounds.ts";
 import type { PeriodColumns } from "../../src/whatif/periods/period-columns.ts";
 import { operationColumns } from "../support/account/operation-columns.ts";
@@ -64,6 +65,55 @@ test("what the traffic would have cost is never outside the bounds that its oper
     2_000,
   );
 });
+
+test("what the remaining traffic would have cost is never outside its bounds if hours are omitted", async () => {
+  const omittedHours = fc.uniqueArray(fc.integer({ min: 0, max: (END - START) / HOUR - 1 }), {
+    maxLength: 12,
+  });
+  await expectHolds(
+    fc.property(compute, omittedHours, ({ requests, delayS, startMs, creation }, hours) => {
+      const { busy, operations } = syntheticCompute(
+        ...([requests, START, END, delayS, startMs, creation === "starts it"] as const),
+      );
+      const createdAt = { "starts it": START, "starts it not": START - DAY, unknown: undefined }[creation];
+      const all = activePeriods(operationColumns(operations), [{ at: END, delay: delayS }], createdAt);
+      const spans = hours
+        .toSorted((a, b) => a - b)
+        .map((hour) => ({ startAt: START + hour * HOUR, endAt: START + (hour + 1) * HOUR }));
+      const { periods } = withoutHours(all.periods, spans, END);
+      const records = recordsOf(periods).map(([from, to]) => ({
+        to,
+        busy: busy.filter(([arrival]) => arrival >= from && arrival < to),
+      }));
+      const bounds = new PeriodBounds(DELAYS, WORTH_S * SECOND);
+      bounds.addCompute(periods, END, 1);
+      for (const { delay, coldStarts, activeMs } of bounds.results()) {
+        const limitMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+        const truth = records.map((record) => underDelay(record.busy, record.to, limitMs));
+        const sum = (key: "coldStarts" | "activeMs") => truth.reduce((total, own) => total + own[key], 0);
+        const outside = [
+          ...(isWithin(sum("coldStarts"), coldStarts) ? [] : ["cold starts"]),
+          ...(isWithin(sum("activeMs"), activeMs) ? [] : ["active time"]),
+        ];
+        expect({ delay, outside }).toEqual({ delay, outside: [] });
+      }
+    }),
+    2_000,
+  );
+});
+
+/** From the first start of each record to its end. */
+function recordsOf(periods: PeriodColumns): readonly (readonly [from: number, to: number])[] {
+  const records: [number, number][] = [];
+  let from: number | undefined;
+  for (let index = 0; index < periods.length; index += 1) {
+    from ??= periods.requestedAt[index] as number;
+    if (!periods.isLastOfRecord(index)) continue;
+    records.push([from, periods.recordEnd(index, END)]);
+    from = undefined;
+  }
+  return records;
+}
 
 /** Each period under each delay by itself, without what periods have in common. */
 function boundsOneByOne(periods: PeriodColumns): DelayBounds[] {

@@ -2,12 +2,12 @@ import { Command, Option } from "commander";
 import { ACCOUNT_SUFFIX } from "../../account/account-file.ts";
 import { CALLS_AT_ONCE } from "../../account/pull.ts";
 import { isoInstant } from "../../kernel/calendar.ts";
-import type { SimTime } from "../../kernel/time.ts";
+import { parseDuration } from "../../kernel/time.ts";
 import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { amount, plural } from "../../whatif/units/number-format.ts";
 import { arrivalsCommand } from "../account/arrivals-command.ts";
 import { calibrateCommand } from "../account/calibrate-command.ts";
-import { pullIntoFile } from "../account/pull-into-file.ts";
+import { type PullSince, pullIntoFile } from "../account/pull-into-file.ts";
 import { parseApiUrl } from "../client/api-access.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
@@ -21,7 +21,7 @@ type PullOptions = {
   from: string;
   fromKey: string;
   out: string;
-  since?: SimTime;
+  since?: PullSince;
   project?: string[];
   org?: string;
   redactNames?: boolean;
@@ -68,9 +68,9 @@ function pullCommand(): Command {
     )
     .addOption(
       new Option(
-        "--since <instant>",
-        "oldest operation to read (default: the oldest that the platform has)",
-      ).argParser(parseInstantOption),
+        "--since <instant or duration>",
+        "oldest operation to read, such as 2026-01-31T12:00:00Z, or 90d before the time of the server (default: the oldest that the platform has)",
+      ).argParser(parseSince),
     )
     .addOption(
       new RepeatableOption("--project <id>", "read only this project; repeatable").argParser(
@@ -103,6 +103,11 @@ async function pull(options: PullOptions, signal: AbortSignal): Promise<void> {
     print(
       `${options.out}: ${plural(report.operations, "new operation")} of ${plural(report.projects, "project")}, ${plural(report.calls, "call")}\n`,
     );
+}
+
+function parseSince(text: string): PullSince {
+  const agoMs = parseDuration(text);
+  return agoMs === undefined ? { at: parseInstantOption(text) } : { agoMs };
 }
 
 function parseOut(path: string): string {

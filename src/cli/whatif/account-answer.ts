@@ -10,6 +10,7 @@ import { type QuestionOptions, questionFromOptions } from "./question-options.ts
 
 type AccountOptions = QuestionOptions & {
   readonly delay?: Parameters<typeof accountCurve>[1]["delays"][number];
+  readonly strict?: boolean;
 };
 
 /** The file of an account has no time after a start of a compute. */
@@ -21,7 +22,7 @@ export async function accountAnswer(path: string, options: AccountOptions): Prom
   const { costs, settable } = question;
   if (costs.dollars !== undefined)
     throw new CliError("--cold-start-worth: give seconds of active time for the file of an account", true);
-  const { fleet } = openAccount(path, profile.suspendTimeout.defaultS);
+  const { fleet } = openAccount(path, profile.suspendTimeout.defaultS, options.strict);
   if (fleet.endAt <= fleet.startAt)
     throw new NothingActive(
       `${basename(path)}: has no time after a start of a compute; run standin account pull later`,

@@ -10,6 +10,7 @@ import {
 import { HOUR } from "../../kernel/time.ts";
 import { type AccountFleet, accountFleet, type MeteredHour } from "../../whatif/periods/account-fleet.ts";
 import { ACTIVITY_ACTIONS, DECISIVE_STATUSES } from "../../whatif/periods/compute-operations.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 export type OpenedAccount = { readonly fleet: AccountFleet; readonly summary: AccountSummary };
@@ -19,8 +20,8 @@ export function isAccountFile(path: string): boolean {
   return path.endsWith(ACCOUNT_SUFFIX);
 }
 
-/** `defaultDelayS`: the delay that a setting of 0 means. */
-export function openAccount(path: string, defaultDelayS: number): OpenedAccount {
+/** `defaultDelayS`: the delay that a setting of 0 means. `isStrict`: whether hours that differ are omitted. */
+export function openAccount(path: string, defaultDelayS: number, isStrict = false): OpenedAccount {
   const database = openAccountFile(path, "read");
   try {
     const summary = accountSummary(database);
@@ -31,11 +32,21 @@ export function openAccount(path: string, defaultDelayS: number): OpenedAccount 
       meteredHours(readHourlyConsumption(database)),
       summary.lastPullAt,
       defaultDelayS,
+      isStrict,
     );
+    if (isStrict && fleet.computes.some(({ omitted }) => omitted.length > 0))
+      checkRemains(basename(path), fleet);
     return { fleet, summary };
   } finally {
     database.close();
   }
+}
+
+function checkRemains(name: string, { computes, reconciliation }: AccountFleet): void {
+  if (computes.some(({ periods }) => periods.length > 0)) return;
+  throw new CliError(
+    `${name}: with --strict, nothing remains: each active period overlaps one of ${plural(reconciliation.different.length, "hour")} that differ; see standin account show`,
+  );
 }
 
 /** The hours of an account one after the other, as often as they are needed: there may be hundreds of thousands. */

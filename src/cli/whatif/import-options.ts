@@ -71,7 +71,10 @@ export function addInputOptions(command: Command): Command {
     )
     .addOption(new Option("--no-duration", "requests that state no duration take no time"))
     .addOption(
-      new Option("--strict", "reject a file with bad rows, or whose columns or units would be guessed"),
+      new Option(
+        "--strict",
+        "reject a file with bad rows, or whose columns or units would be guessed; of the file of an account, omit hours whose active time by operations differs from metered time, and periods that overlap them",
+      ),
     );
 }
 

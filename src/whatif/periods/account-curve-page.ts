@@ -2,6 +2,7 @@ import type { ReportPage } from "../page/page-layout.ts";
 import { type PageTable, pageTable } from "../page/page-table.ts";
 import { amount, delayPhrase, delayText, money, plural } from "../units/number-format.ts";
 import type { AccountCurve, AccountDelay, BoundedFigure } from "./account-curve.ts";
+import type { OmittedFigures } from "./account-fleet.ts";
 
 export function accountCurvePage(curve: AccountCurve): ReportPage {
   const { account, recorded } = curve;
@@ -39,7 +40,17 @@ function answerLines(curve: AccountCurve): readonly string[] {
         ]),
     reconciliation.hours === 0
       ? "No hourly consumption was read, so the periods could not be compared with what was metered."
-      : `Active by operations ${amount(reconciliation.active_h_by_operations)} h, metered ${amount(reconciliation.metered_active_h)} h; ${reconciliation.hours_that_differ === 0 ? "no hour differs" : `${plural(reconciliation.hours_that_differ, "hour")} of ${reconciliation.hours} differ`} by more than the resolution.`,
+      : `Active by operations ${amount(reconciliation.active_h_by_operations)} h, metered ${amount(reconciliation.metered_active_h)} h; ${reconciliation.hours_that_differ === 0 ? "no hour differs" : `${plural(reconciliation.hours_that_differ, "hour")} of ${reconciliation.hours} ${reconciliation.hours_that_differ === 1 ? "differs" : "differ"}`} by more than the resolution${reconciliation.hours_that_differ > 0 && reconciliation.omitted === null ? "; --strict omits them" : ""}.`,
+    ...omittedLines(reconciliation.omitted),
+  ];
+}
+
+/** What was omitted because of hours that differ. */
+export function omittedLines(omitted: OmittedFigures | null): readonly string[] {
+  if (omitted === null) return [];
+  if (omitted.hours === 0) return ["Nothing is omitted, because no hour differs."];
+  return [
+    `Omitted: ${plural(omitted.hours, "hour")} that ${omitted.hours === 1 ? "differs" : "differ"}, and ${plural(omitted.periods, "period")} that ${omitted.periods === 1 ? "overlaps" : "overlap"} ${omitted.hours === 1 ? "it" : "them"}, ${amount(omitted.active_h)} h active. The figures describe the remaining time.`,
   ];
 }
 

@@ -4,7 +4,7 @@ import { perMonth } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { isSettableDelay, type SettableDelays } from "../gap-curve/settable-delays.ts";
 import type { ReportLimits } from "../page/page-layout.ts";
-import { type AccountFleet, daysOf } from "./account-fleet.ts";
+import { type AccountFleet, daysOf, type OmittedFigures, omittedFigures } from "./account-fleet.ts";
 import { estimateCompute } from "./compute-estimate.ts";
 import { type DelayExperiment, delayExperiments } from "./delay-experiments.ts";
 import { type Bounds, type DelayBounds, PeriodBounds } from "./period-bounds.ts";
@@ -73,6 +73,8 @@ export type AccountCurve = {
     readonly metered_active_h: number;
     readonly active_h_by_operations: number;
     readonly hours_that_differ: number;
+    /** What the other figures omit because of hours that differ; null if they are included. */
+    readonly omitted: OmittedFigures | null;
   };
   readonly question: { readonly price_per_cu_hour: number; readonly cold_start_worth_s: number };
   readonly delays: readonly AccountDelay[];
@@ -84,8 +86,8 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
   const bounds = new PeriodBounds(delays, question.coldStartS * SECOND);
   const inForce = new Map<SuspendDelay, number>();
   const had = new Set<SuspendDelay>();
-  for (const { periods, endAt, cu, delay } of fleet.computes) {
-    bounds.addCompute(periods, endAt, cu);
+  for (const { periods, endAt, cu, delay, weight } of fleet.computes) {
+    bounds.addCompute(periods, endAt, cu, weight);
     for (const own of periods.delays()) had.add(own);
     if (periods.length > 0 && delay !== undefined) inForce.set(delay, (inForce.get(delay) ?? 0) + 1);
   }
@@ -121,6 +123,7 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
       metered_active_h: (fleet.reconciliation.meteredS * SECOND) / HOUR,
       active_h_by_operations: (fleet.reconciliation.byOperationsS * SECOND) / HOUR,
       hours_that_differ: fleet.reconciliation.different.length,
+      omitted: omittedFigures(fleet),
     },
     question: { price_per_cu_hour: question.pricePerCuHour, cold_start_worth_s: question.coldStartS },
     delays: bounds.results().map((result, index) => {
@@ -167,14 +170,14 @@ function estimatesOf(
 ): readonly FleetEstimate[] | undefined {
   const sums = delays.map((): FleetEstimate => ({ coldStarts: 0, cuMs: 0, coldCu: 0 }));
   let isAnyModelled = false;
-  for (const { periods, endAt, cu } of computes) {
+  for (const { periods, endAt, cu, weight } of computes) {
     const { byDelay, isModelled } = estimateCompute(periods, endAt, delays);
     isAnyModelled ||= isModelled;
     for (const [index, { coldStarts, activeMs }] of byDelay.entries()) {
       const sum = sums[index] as FleetEstimate;
-      sum.coldStarts += coldStarts;
-      sum.cuMs += activeMs * cu;
-      sum.coldCu += coldStarts * cu;
+      sum.coldStarts += weight * coldStarts;
+      sum.cuMs += weight * activeMs * cu;
+      sum.coldCu += weight * coldStarts * cu;
     }
   }
   return isAnyModelled ? sums : undefined;

@@ -1,8 +1,9 @@
-import { DAY, SECOND, type SimTime } from "../../kernel/time.ts";
+import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { activePeriods, type UnusedOperations } from "./active-periods.ts";
 import type { ComputeOperations } from "./compute-operations.ts";
 import type { SeenDelay } from "./delay-lookup.ts";
+import { type TimeSpan, withoutHours } from "./omitted-hours.ts";
 import type { PeriodColumns } from "./period-columns.ts";
 import { type MeteredFrame, type Reconciliation, reconcile } from "./reconciliation.ts";
 
@@ -36,6 +37,17 @@ type FleetCompute = Omit<AccountCompute, "operations" | "settings"> & {
   /** Mean size while its project was active, or the smallest size that its settings allow. */
   readonly cu: number;
   readonly endAt: SimTime;
+  /** Ascending, without overlaps. None unless hours that differ are omitted. */
+  readonly omitted: readonly TimeSpan[];
+  /** The whole time divided by the part of it that is not omitted; 0 if all of it is. */
+  readonly weight: number;
+};
+
+/** What answers omit because it overlaps hours that differ. */
+export type OmittedTime = {
+  readonly hours: number;
+  readonly periods: number;
+  readonly activeMs: DurationMs;
 };
 
 export type AccountFleet = {
@@ -44,7 +56,10 @@ export type AccountFleet = {
   readonly startAt: SimTime;
   readonly endAt: SimTime;
   readonly operations: number;
+  /** Of all periods, also those that are omitted. */
   readonly reconciliation: Reconciliation;
+  /** Undefined unless hours that differ are to be omitted. */
+  readonly omitted: OmittedTime | undefined;
 };
 
 const DEFAULT_DELAY = 0;
@@ -53,12 +68,16 @@ const SMALLEST_CU = 0.25;
 
 export type MeteredHour = MeteredFrame & { readonly computeS: number };
 
-/** `endAt`: when the account was last read. `defaultDelayS`: that of the platform. */
+/**
+ * `endAt`: when the account was last read. `defaultDelayS`: that of the platform. `omitsDifferentHours`: whether periods
+ * that overlap an hour whose active time differs from what was metered are omitted.
+ */
 export function accountFleet(
   computes: Iterable<AccountCompute>,
   hours: Iterable<MeteredHour>,
   endAt: SimTime,
   defaultDelayS: number,
+  omitsDifferentHours = false,
 ): AccountFleet {
   const sizes = meanSizes(hours);
   const fleet: FleetCompute[] = [];
@@ -80,6 +99,7 @@ export function accountFleet(
       delay: seen.at(-1)?.delay,
       cu: sizes.get(compute.project) ?? settings.at(-1)?.minCu ?? SMALLEST_CU,
       endAt: compute.deletedAt ?? endAt,
+      ...{ omitted: [], weight: 1 },
     });
   }
   const byProject = new Map<string, PeriodColumns[]>();
@@ -89,7 +109,56 @@ export function accountFleet(
     else others.push(periods);
   }
   const reconciliation = reconcile(hours, (project) => byProject.get(project) ?? [], endAt, startAt);
-  return { computes: fleet, startAt, endAt, operations, reconciliation };
+  const whole = { computes: fleet, startAt, endAt, operations, reconciliation, omitted: undefined };
+  return omitsDifferentHours ? withoutDifferentHours(whole, hours) : whole;
+}
+
+/** Sizes are also those of the other hours. */
+function withoutDifferentHours(fleet: AccountFleet, hours: Iterable<MeteredHour>): AccountFleet {
+  const { different } = fleet.reconciliation;
+  const byProject = new Map<string, MeteredFrame[]>();
+  for (const hour of [...different].sort((a, b) => a.startAt - b.startAt)) {
+    const others = byProject.get(hour.project);
+    if (others === undefined) byProject.set(hour.project, [hour]);
+    else others.push(hour);
+  }
+  const sizes = meanSizes(hours, (hour) => isAmong(hour, byProject.get(hour.project) ?? []));
+  const omitted = { hours: different.length, periods: 0, activeMs: 0 };
+  const wholeMs = fleet.endAt - fleet.startAt;
+  const computes = fleet.computes.map((compute): FleetCompute => {
+    const own = byProject.get(compute.project);
+    if (own === undefined) return compute;
+    const { periods, spans, omittedPeriods, omittedActiveMs } = withoutHours(
+      compute.periods,
+      own,
+      compute.endAt,
+    );
+    omitted.periods += omittedPeriods;
+    omitted.activeMs += omittedActiveMs;
+    const remainingMs = spans.reduce((ms, span) => ms - (span.endAt - span.startAt), wholeMs);
+    const weight = remainingMs > 0 ? wholeMs / remainingMs : 0;
+    return { ...compute, periods, omitted: spans, weight, cu: sizes.get(compute.project) ?? compute.cu };
+  });
+  return { ...fleet, computes, omitted };
+}
+
+/** `frames`: of the same project, ascending. */
+function isAmong({ startAt }: MeteredFrame, frames: readonly MeteredFrame[]): boolean {
+  let [low, high] = [0, frames.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((frames[middle] as MeteredFrame).startAt < startAt) low = middle + 1;
+    else high = middle;
+  }
+  return frames[low]?.startAt === startAt;
+}
+
+/** As answers give it. */
+export type OmittedFigures = { readonly hours: number; readonly periods: number; readonly active_h: number };
+
+export function omittedFigures({ omitted }: Pick<AccountFleet, "omitted">): OmittedFigures | null {
+  if (omitted === undefined) return null;
+  return { hours: omitted.hours, periods: omitted.periods, active_h: omitted.activeMs / HOUR };
 }
 
 export function daysOf({ startAt, endAt }: Pick<AccountFleet, "startAt" | "endAt">): number {
@@ -102,9 +171,14 @@ function delayOf(suspendTimeoutSeconds: number, defaultDelayS: number): SuspendD
 }
 
 /** CU of each project while it was active, as metered. */
-function meanSizes(hours: Iterable<MeteredHour>): ReadonlyMap<string, number> {
+function meanSizes(
+  hours: Iterable<MeteredHour>,
+  isOmitted: (hour: MeteredHour) => boolean = () => false,
+): ReadonlyMap<string, number> {
   const sums = new Map<string, { active: number; compute: number }>();
-  for (const { project, activeS, computeS } of hours) {
+  for (const hour of hours) {
+    if (isOmitted(hour)) continue;
+    const { project, activeS, computeS } = hour;
     let sum = sums.get(project);
     if (sum === undefined) {
       sum = { active: 0, compute: 0 };

@@ -17,6 +17,8 @@ export type AwakeCause = (typeof AWAKE_CAUSES)[number];
 export type ComputeAwake = {
   readonly name: string;
   readonly activeMs: DurationMs;
+  /** That of the compute in the fleet. */
+  readonly weight: number;
   readonly byCause: Readonly<Record<AwakeCause, DurationMs>>;
 };
 
@@ -40,7 +42,7 @@ export function awakeCauses(fleet: AccountFleet): readonly ComputeAwake[] {
         byCause.requests += period.activeMs - idleMs;
       }
     }
-    return [{ name: nameOf(compute), activeMs, byCause }];
+    return [{ name: nameOf(compute), activeMs, weight: compute.weight, byCause }];
   });
   return computes.sort((a, b) => b.activeMs - a.activeMs);
 }

@@ -63,10 +63,10 @@ export function causeChart(computes: readonly ComputeAwake[], days: number): Cha
   ];
 }
 
-function partsOf({ name, byCause }: ComputeAwake, days: number): readonly Part[] {
+function partsOf({ name, byCause, weight }: ComputeAwake, days: number): readonly Part[] {
   let from = 0;
   return AWAKE_CAUSES.flatMap((cause) => {
-    const to = from + byCause[cause] / HOUR / days;
+    const to = from + (weight * byCause[cause]) / HOUR / days;
     const part = { name, cause, from, to };
     from = to;
     return part.to > part.from ? [part] : [];

@@ -16,11 +16,13 @@ export type ComputeWeek = {
 
 /** When each compute was active, by the hour of the week. Computes without a start are omitted. */
 export function awakeHours(fleet: AccountFleet): readonly ComputeWeek[] {
-  const lengths = hoursBetween([[fleet.startAt, fleet.endAt]]);
+  const whole = hoursBetween([[fleet.startAt, fleet.endAt]]);
   const nameOf = computeNames(fleet);
   return fleet.computes.flatMap((compute) => {
-    const { periods, endAt } = compute;
+    const { periods, endAt, omitted } = compute;
     if (periods.length === 0) return [];
+    const omittedMs = hoursBetween(omitted.map(({ startAt, endAt: to }) => [startAt, to]));
+    const lengths = whole.map((ms, hour) => ms - (omittedMs[hour] ?? 0));
     const active = hoursBetween(
       Array.from(
         periods.requestedAt.subarray(0, periods.length),

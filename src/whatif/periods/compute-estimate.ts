@@ -38,7 +38,7 @@ function groupedByDelay(periods: PeriodColumns, endAt: SimTime) {
   const byDelay = new Map<number, PeriodsOfDelay>();
   const others = { coldStarts: 0, activeMs: 0 };
   for (let index = 0; index < periods.length; index += 1) {
-    const isOver = index + 1 < periods.length;
+    const isOver = !periods.isLastOfRecord(index);
     const suspendedAt = periods.lastActiveAt(index, endAt);
     const activeMs = suspendedAt - periods.activeAt(index);
     if (!periods.isLastRequestKnown(index)) {
@@ -51,7 +51,7 @@ function groupedByDelay(periods: PeriodColumns, endAt: SimTime) {
     // Started at its creation, and idle for one delay: most likely without a request.
     if (periods.isByCreation(index) && windowMs <= RESOLUTION_MS) continue;
     const lastEnd = suspendedAt - delayS * SECOND;
-    const next = isOver ? (periods.requestedAt[index + 1] as number) : endAt;
+    const next = isOver ? (periods.requestedAt[index + 1] as number) : periods.recordEnd(index, endAt);
     let group = byDelay.get(delayS);
     if (group === undefined) {
       group = new PeriodsOfDelay(delayS, periods.length - index);
@@ -70,8 +70,8 @@ class PeriodsOfDelay {
   #periods = 0;
   /** From the first request to the end of the last one. */
   #windowMs = 0;
-  /** From the last request of all to the end of what was read. */
-  #lastMs = 0;
+  /** From the last request of a record to its end. */
+  readonly #lastMs: DurationMs[] = [];
   #known: { readonly gaps: GapSums; readonly model: ShortGapModel } | undefined;
 
   /** `capacity`: the most periods that it may get. */
@@ -87,7 +87,7 @@ class PeriodsOfDelay {
     if (isOver) {
       this.#gapsMs[this.#gaps] = gapMs;
       this.#gaps += 1;
-    } else this.#lastMs = gapMs;
+    } else this.#lastMs.push(gapMs);
   }
 
   under(delay: SuspendDelay): EstimatedTotals {
@@ -105,9 +105,10 @@ class PeriodsOfDelay {
 
   /** Of a delay that is not shorter than the one in force. */
   #shown(gaps: GapSums, limitMs: DurationMs): EstimatedTotals {
+    const lastMs = this.#lastMs.reduce((sum, ms) => sum + Math.min(ms, limitMs), 0);
     return {
       coldStarts: gaps.countLongerThan(limitMs),
-      activeMs: this.#windowMs + gaps.sumUpTo(limitMs) + Math.min(this.#lastMs, limitMs),
+      activeMs: this.#windowMs + gaps.sumUpTo(limitMs) + lastMs,
     };
   }
 

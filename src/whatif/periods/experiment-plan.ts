@@ -1,7 +1,7 @@
 import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
 import { perMonth } from "../gap-curve/costs.ts";
 import type { AccountFleet } from "./account-fleet.ts";
-import { daysOf } from "./account-fleet.ts";
+import { daysOf, type OmittedFigures, omittedFigures } from "./account-fleet.ts";
 import { estimateCompute } from "./compute-estimate.ts";
 import { PeriodBounds } from "./period-bounds.ts";
 
@@ -50,6 +50,8 @@ export type ExperimentPlan = {
   readonly width_before_dollars_per_month: number;
   readonly width_after_dollars_per_month: number;
   readonly delays_s: readonly number[];
+  /** What the other figures omit because of hours that differ; null if they are included. */
+  readonly omitted: OmittedFigures | null;
 };
 
 type Candidate = PlannedCompute & { readonly mostExtra: number; readonly cost: number };
@@ -95,6 +97,7 @@ export function planExperiment(
     width_before_dollars_per_month: before / Math.max(1, delays.length),
     width_after_dollars_per_month: (before - saved) / Math.max(1, delays.length),
     delays_s: delays,
+    omitted: omittedFigures(fleet),
   };
 }
 
@@ -108,15 +111,16 @@ function order(a: PlannedCompute, b: PlannedCompute): number {
 
 /** Each shorter delay of one compute. None if its delay is not known. */
 function candidatesOf(
-  { id, project, periods, endAt, cu, delay: inForceS }: AccountFleet["computes"][number],
+  { id, project, periods, endAt, cu, delay: inForceS, weight }: AccountFleet["computes"][number],
   delays: readonly number[],
-  recordedDays: number,
+  wholeDays: number,
   days: number,
   { pricePerCuHour, coldStartS }: ExperimentPrices,
 ): readonly Candidate[] {
   if (typeof inForceS !== "number") return [];
   const shorter = delays.filter((delayS) => delayS < inForceS);
   if (shorter.length === 0 || !periods.delays().has(inForceS)) return [];
+  const recordedDays = wholeDays / weight;
   const bounds = new PeriodBounds(shorter, coldStartS * SECOND);
   bounds.addCompute(periods, endAt, cu);
   const { recorded } = bounds;

@@ -46,13 +46,15 @@ export class ObservedPeriod {
     this.startMs = startMs;
     this.delayMs = Number.isFinite(delayS) ? delayS * SECOND : Number.POSITIVE_INFINITY;
     this.isAutosuspend = periods.isLastRequestKnown(index);
-    this.isLast = index + 1 === periods.length;
+    this.isLast = periods.isLastOfRecord(index);
     this.isAtCreation = periods.isByCreation(index);
     this.restarts = periods.restartedAt(index).length;
     this.activeMs = Math.max(0, lastActiveAt - (requestedAt + startMs));
 
-    this.nextLeast = this.isLast ? endAt : (periods.requestedAt[index + 1] as number);
-    this.nextMost = this.isLast ? endAt : this.nextLeast + RESOLUTION_MS;
+    this.nextLeast = this.isLast
+      ? periods.recordEnd(index, endAt)
+      : (periods.requestedAt[index + 1] as number);
+    this.nextMost = this.isLast ? this.nextLeast : this.nextLeast + RESOLUTION_MS;
     const latest = lastActiveAt - (this.isAutosuspend ? this.delayMs : 0) + RESOLUTION_MS;
     this.lastLeast = Math.max(requestedAt, lastActiveAt - this.delayMs - startMs);
     this.lastMost = Math.max(this.lastLeast, Math.min(latest, this.nextLeast + RESOLUTION_MS));

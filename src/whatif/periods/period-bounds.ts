@@ -67,8 +67,11 @@ export class PeriodBounds {
     };
   }
 
-  /** The periods of one compute and its size. `endAt`: the end of what was read. */
-  addCompute(periods: PeriodColumns, endAt: SimTime, cu: number): void {
+  /**
+   * The periods of one compute and its size. `endAt`: the end of what was read. `weight`: how much longer the whole period is
+   * than the part of it that these periods are from.
+   */
+  addCompute(periods: PeriodColumns, endAt: SimTime, cu: number, weight = 1): void {
     if (periods.length === 0) return;
     this.#computes += 1;
     this.#periods += periods.length;
@@ -83,14 +86,14 @@ export class PeriodBounds {
         continue;
       }
       if (!one.isLast) {
-        this.#coldStarts += 1;
-        this.#coldCu += cu;
+        this.#coldStarts += weight;
+        this.#coldCu += weight * cu;
       }
-      this.#activeMs += one.activeMs;
-      this.#cuMs += one.activeMs * cu;
+      this.#activeMs += weight * one.activeMs;
+      this.#cuMs += weight * one.activeMs * cu;
     }
     own.end();
-    this.#addSums(own, cu);
+    this.#addSums(own, cu, weight);
   }
 
   /**
@@ -122,17 +125,17 @@ export class PeriodBounds {
     }));
   }
 
-  #addSums(own: BoundSums, cu: number): void {
+  #addSums(own: BoundSums, cu: number, weight: number): void {
     const sums = this.#sums;
     for (let index = 0; index < this.delays.length; index += 1) {
-      (sums.leastCold[index] as number) += own.leastCold[index] as number;
-      (sums.mostCold[index] as number) += own.mostCold[index] as number;
-      (sums.leastActive[index] as number) += own.leastActive[index] as number;
-      (sums.mostActive[index] as number) += own.mostActive[index] as number;
-      (sums.leastCu[index] as number) += (own.leastActive[index] as number) * cu;
-      (sums.mostCu[index] as number) += (own.mostActive[index] as number) * cu;
-      (sums.leastNet[index] as number) += (own.leastNet[index] as number) * cu;
-      (sums.mostNet[index] as number) += (own.mostNet[index] as number) * cu;
+      (sums.leastCold[index] as number) += weight * (own.leastCold[index] as number);
+      (sums.mostCold[index] as number) += weight * (own.mostCold[index] as number);
+      (sums.leastActive[index] as number) += weight * (own.leastActive[index] as number);
+      (sums.mostActive[index] as number) += weight * (own.mostActive[index] as number);
+      (sums.leastCu[index] as number) += weight * (own.leastActive[index] as number) * cu;
+      (sums.mostCu[index] as number) += weight * (own.mostActive[index] as number) * cu;
+      (sums.leastNet[index] as number) += weight * (own.leastNet[index] as number) * cu;
+      (sums.mostNet[index] as number) += weight * (own.mostNet[index] as number) * cu;
     }
   }
 }

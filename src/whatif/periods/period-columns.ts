@@ -48,6 +48,8 @@ export class PeriodColumns {
   readonly #end: Uint8Array;
   readonly #isByCreation: Uint8Array;
   readonly #restartedAt = new Map<number, readonly SimTime[]>();
+  /** By the period before it. */
+  readonly #recordEnds = new Map<number, SimTime>();
   #length = 0;
 
   /** `capacity`: the most periods that it may get. */
@@ -142,6 +144,21 @@ export class PeriodColumns {
 
   restartedAt(index: number): readonly SimTime[] {
     return this.#restartedAt.get(index) ?? NEVER_RESTARTED;
+  }
+
+  /** The time after this instant is not known; the next period begins a new record. */
+  endRecordAfter(index: number, at: SimTime): void {
+    this.#recordEnds.set(index, at);
+  }
+
+  /** Whether no other period follows in the same record. */
+  isLastOfRecord(index: number): boolean {
+    return index + 1 === this.#length || (this.#recordEnds.size > 0 && this.#recordEnds.has(index));
+  }
+
+  /** Of the record of the last period in it. `endAt`: of what was read. */
+  recordEnd(index: number, endAt: SimTime): SimTime {
+    return this.#recordEnds.get(index) ?? endAt;
   }
 
   /** When the compute began to answer: the earliest possible instant. */

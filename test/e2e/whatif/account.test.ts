@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { AccountCurve } from "../../../src/whatif/periods/account-curve.ts";
 import type { DelayFigures, LatencyFigures } from "../../../src/whatif/questions/curve/curve-summary.ts";
@@ -138,20 +139,6 @@ test("an answer that breaks the schema names the call, and keeps what was read",
   expect(code).toBe(1);
   expect(stderr).toMatch(/\/operations\?limit=1000&cursor=.*action/);
   expect(operationIdsIn(out)).toHaveLength(5);
-});
-
-test("--since leaves out older operations, and a later pull cannot begin earlier", async () => {
-  const server = await startAccount(["shop"]);
-  const out = accountFileName();
-  const since = ["--since", "2026-01-05T02:00:00Z"];
-  expect((await pull(server.ready.api_url, server.key, out, ...since)).code).toBe(0);
-  const all = await operationIdsOf(server);
-  expect(operationIdsIn(out).length).toBeGreaterThan(0);
-  expect(operationIdsIn(out).length).toBeLessThan(all.length);
-  expect(await pull(server.ready.api_url, server.key, out)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("--since: the file begins at 2026-01-05T02:00:00.000Z"),
-  });
 });
 
 test("the file holds no key, email, password or connection string, and no names with --redact-names", async () => {
@@ -310,6 +297,64 @@ test("an account without any time after a start is an error, not figures that ar
     stderr: expect.stringContaining("has no time after a start of a compute; run standin account pull later"),
   });
 });
+
+test.each(["2026-01-05T02:00:00Z", "8h"])(
+  "--since %s leaves out older operations, and a later pull goes on from where the file begins",
+  async (since) => {
+    const server = await startAccount(["shop"]);
+    const out = accountFileName();
+    expect(await pull(server.ready.api_url, server.key, out, "--since", since)).toMatchObject({ code: 0 });
+    const some = operationIdsIn(out);
+    expect(some.length).toBeGreaterThan(0);
+    expect(some.length).toBeLessThan((await operationIdsOf(server)).length);
+    expect(await pull(server.ready.api_url, server.key, out)).toMatchObject({ code: 0 });
+    expect(operationIdsIn(out)).toEqual(some);
+    const earlier = await pull(server.ready.api_url, server.key, out, "--since", "2026-01-05T01:00:00Z");
+    expect(earlier.code).toBe(1);
+    expect(earlier.stderr).toMatch(
+      /--since: the file begins at 2026-01-05T\S+; omit it, give that or a later/,
+    );
+  },
+);
+
+test("--strict omits hours whose metered time differs, and says so", async () => {
+  const server = await startAccount(["shop"]);
+  const out = accountFileName();
+  await pull(server.ready.api_url, server.key, out);
+  const database = new Database(out);
+  database
+    .prepare(
+      `UPDATE consumption SET active_s = active_s + 900 WHERE granularity = 'hourly' AND start_at =
+         (SELECT max(start_at) FROM consumption WHERE granularity = 'hourly' AND active_s > 0)`,
+    )
+    .run();
+  const usual = await runStandin(["whatif", "curve", out]);
+  expect(onOneLine(usual.stdout)).toMatch(
+    /; 1 hour of \d+ differs by more than the resolution; --strict omits them\./,
+  );
+  const strict = await runStandin(["whatif", "curve", out, "--strict"]);
+  expect(strict.code).toBe(0);
+  expect(onOneLine(strict.stdout)).toMatch(
+    / Omitted: 1 hour that differs, and \d+ periods? that overlaps? it, /,
+  );
+  const budget = ["--max-extra-cold-starts", "20/day", "--strict"];
+  const plan = await runStandin(["whatif", "experiment", out, ...budget]);
+  expect(plan.stdout).toContain("Omitted: 1 hour that differs, and ");
+  expect(
+    JSON.parse((await runStandin(["whatif", "experiment", out, ...budget, "--json"])).stdout),
+  ).toMatchObject({ omitted: { hours: 1, periods: expect.any(Number) } });
+
+  database.prepare("UPDATE consumption SET active_s = active_s + 900").run();
+  database.close();
+  expect(await runStandin(["whatif", "curve", out, "--strict"])).toMatchObject({
+    ...{ code: 1, stdout: "" },
+    stderr: expect.stringContaining("with --strict, nothing remains: each active period overlaps one of "),
+  });
+});
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}
 
 /** The bytes of the file and of those that SQLite keeps beside it. */
 function bytesBeside(file: string): string {

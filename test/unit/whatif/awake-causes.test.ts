@@ -45,7 +45,7 @@ test("the delay after the last request is idle, and the rest of a period is requ
     [HOUR, HOUR + 6 * MINUTE],
   ]);
   expect(shop).toEqual({
-    ...{ name: "Shop", activeMs: 26 * MINUTE },
+    ...{ name: "Shop", activeMs: 26 * MINUTE, weight: 1 },
     byCause: { ...NONE, idle: 10 * MINUTE, requests: 16 * MINUTE },
   });
 });

@@ -6,7 +6,7 @@ import type { CurveOptions } from "./curve-options.ts";
 
 /** Options that apply to a file of an account. The others need requests, or are about other inputs. */
 const APPLY = [
-  ...["profile", "plan", "price", "prices", "pricePlan", "coldStartWorth", "delay"],
+  ...["profile", "plan", "price", "prices", "pricePlan", "coldStartWorth", "delay", "strict"],
   ...["json", "out", "seed", "workers"],
 ];
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { isSettableDelay } from "../../../whatif/gap-curve/settable-delays.ts";
+import { omittedLines } from "../../../whatif/periods/account-curve-page.ts";
 import { type ExperimentPlan, planExperiment } from "../../../whatif/periods/experiment-plan.ts";
 import { amount, delayText, money, plural } from "../../../whatif/units/number-format.ts";
 import { CliError } from "../../terminal/cli-error.ts";
@@ -25,6 +26,7 @@ type ExperimentOptions = QuestionOptions & {
   readonly maxCost?: number;
   readonly out?: string;
   readonly json?: boolean;
+  readonly strict?: boolean;
 };
 
 const DEFAULT_DAYS = 3;
@@ -55,6 +57,12 @@ export function experimentCommand(): Command {
     .addOption(new Option("--out <file>", "file to write the plan to, for whatif apply --plan"));
   return addQuestionOptions(command, ["present", "cu", "startLatency", "seed", "coldStartWorth", "waitWorth"])
     .addOption(coldStartWorthOption())
+    .addOption(
+      new Option(
+        "--strict",
+        "omit hours whose active time by operations differs from metered time, and periods that overlap them",
+      ),
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -79,7 +87,7 @@ async function experiment(file: string, options: ExperimentOptions): Promise<voi
     );
   const target = options.out === undefined ? undefined : newFilePathInExistingDirectory(options.out);
   const { question, profile } = await questionFromOptions(options, undefined);
-  const { fleet } = openAccount(file, profile.suspendTimeout.defaultS);
+  const { fleet } = openAccount(file, profile.suspendTimeout.defaultS, options.strict);
   if (fleet.endAt <= fleet.startAt)
     throw new CliError(`${file}: has no time after a start of a compute; run standin account pull later`);
   const { maxExtraColdStarts, days, maxCost, out, json } = options;
@@ -90,7 +98,13 @@ async function experiment(file: string, options: ExperimentOptions): Promise<voi
     question.costs,
   );
   if (target !== undefined) writeFileSync(target, experimentFile(plan), { flag: "wx" });
-  print(json === true ? experimentFile(plan) : planText(plan, file, out));
+  print(
+    json === true
+      ? experimentFile(plan)
+      : `${planText(plan, file, out)}${omittedLines(plan.omitted)
+          .map((line) => `${line}\n`)
+          .join("")}`,
+  );
 }
 
 function planText(plan: ExperimentPlan, file: string, out: string | undefined): string {
