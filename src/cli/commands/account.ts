@@ -154,7 +154,7 @@ function show(file: string, isJson: boolean): void {
         : [`${plural(summary.incomplete, "project")} not read to the end: run standin account pull again`]),
       frames === 0
         ? "No hourly consumption."
-        : `Active by operations ${amount(byOperationsS / 3_600)} h, metered ${amount(meteredS / 3_600)} h in ${plural(frames, "hour")} of projects; ${different.length === 0 ? "none differs" : `${different.length} differ`}.`,
+        : `Active by operations ${amount(byOperationsS / 3_600)} h, metered ${amount(meteredS / 3_600)} h in ${plural(frames, "hour")} of projects; ${different.length === 0 ? "none differs" : `${different.length === 1 ? "1 differs" : `${different.length} differ`}; whatif curve --strict omits ${different.length === 1 ? "it" : "them"}`}.`,
       "",
     ].join("\n"),
   );

@@ -4,7 +4,7 @@ import { factsHtml, tableHtml } from "../../whatif/page/html.ts";
 import { REPORT_STYLE } from "../../whatif/page/html-style.ts";
 import { pageTable } from "../../whatif/page/page-table.ts";
 import { PALETTE } from "../../whatif/page/palette.ts";
-import { plural } from "../../whatif/units/number-format.ts";
+import { countText, plural } from "../../whatif/units/number-format.ts";
 import type { Agreement } from "./agreement.ts";
 
 /** Surprises on the page; all are in the JSON. */
@@ -29,7 +29,7 @@ export function agreementPage(agreement: Agreement, account: string): string {
 <h1>${title}</h1>
 <p class="answer${agreement.agrees ? "" : " differs"}">${answer(agreement)}</p>
 ${notes.map((note) => `<p class="also">${escapeHtml(note)}.</p>`).join("\n")}
-<p class="subject">${escapeHtml(`${account}, read from ${api}: ${since} to ${until}, compared with profile ${profile}`)}</p>
+<p class="subject">${escapeHtml(`${account}, read from ${api}: ${secondText(since)} to ${secondText(until)} UTC, compared with profile ${profile}`)}</p>
 </header>
 ${factsHtml(factsOf(agreement))}
 ${surprisesHtml(surprises)}
@@ -44,6 +44,11 @@ ${checks.map(({ check, evidence, rule }) => `<dt>${check} (${evidence})</dt><dd>
   );
 }
 
+/** Instants of an account are whole seconds. */
+function secondText(instant: string): string {
+  return instant.slice(0, 19).replace("T", " ");
+}
+
 function answer({ agrees, surprises, tolerance }: Agreement): string {
   const found = plural(surprises.length, "surprise");
   return agrees
@@ -56,11 +61,11 @@ function factsOf({ checks, surprises, tolerance }: Agreement) {
   const suspends = checks.find(({ check }) => check === "suspend");
   const late = suspends?.differences_ms;
   return [
-    { label: "Surprises", value: String(surprises.length), note: `${tolerance} tolerated` },
+    { label: "Surprises", value: countText(surprises.length), note: `${tolerance} tolerated` },
     { label: "Checks that differ", value: `${differing} of ${checks.length}`, note: "see the table" },
     {
       label: "Suspends: median difference",
-      value: late == null ? "–" : `${late.median} ms`,
+      value: late == null ? "–" : `${countText(late.median)} ms`,
       note: `${plural(suspends?.compared ?? 0, "suspend")} compared`,
     },
   ];
@@ -71,7 +76,7 @@ function surprisesHtml(surprises: Agreement["surprises"]): string {
   const items = surprises.slice(0, SHOWN_SURPRISES).map((surprise) => {
     const { at, check, rule, evidence, project, compute, operation, text } = surprise;
     const places = [
-      at,
+      `${secondText(at)} UTC`,
       ...[project, compute].filter((id) => id !== null),
       ...(operation === null ? [] : [`operation ${operation}`]),
     ];
@@ -86,7 +91,7 @@ function checkTable(checks: Agreement["checks"]) {
   const difference = (name: "least" | "median" | "p95" | "most", heading: string) => ({
     heading,
     cell: ({ differences_ms }: Agreement["checks"][number]) =>
-      differences_ms === null ? "–" : String(differences_ms[name]),
+      differences_ms === null ? "–" : countText(differences_ms[name]),
   });
   return pageTable({
     name: "checks",
@@ -94,9 +99,9 @@ function checkTable(checks: Agreement["checks"]) {
     columns: [
       { heading: "check", cell: ({ check }) => check },
       { heading: "evidence", cell: ({ evidence }) => evidence },
-      { heading: "compared", cell: ({ compared }) => String(compared) },
-      { heading: "skipped", cell: ({ skipped }) => String(skipped) },
-      { heading: "surprises", cell: ({ surprises }) => String(surprises) },
+      { heading: "compared", cell: ({ compared }) => countText(compared) },
+      { heading: "skipped", cell: ({ skipped }) => countText(skipped) },
+      { heading: "surprises", cell: ({ surprises }) => countText(surprises) },
       ...[difference("least", "least"), difference("median", "median")],
       ...[difference("p95", "95 %"), difference("most", "most")],
     ],

@@ -7,6 +7,7 @@ import {
 } from "../../account/account-reader.ts";
 import { readActivity, readDelaySettings } from "../../account/activity-reader.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import { countText } from "../../whatif/units/number-format.ts";
 import { openAccount } from "../whatif/account-input.ts";
 import type { CheckResult } from "./agreement.ts";
 import { compareFailures } from "./compare-failures.ts";
@@ -56,7 +57,7 @@ export function compareAccount(
           .filter(({ startAt }) => startAt >= since)
           .map(({ project, startAt, activeS, byOperationsS }) => ({
             ...{ check: "consumption", project, compute: null, operation: null, at: startAt },
-            text: `${activeS} s metered, ${Math.round(byOperationsS)} s by operations`,
+            text: `${countText(activeS)} s metered, ${countText(Math.round(byOperationsS))} s by operations`,
           })),
       },
     ];

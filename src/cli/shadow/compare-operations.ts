@@ -6,7 +6,7 @@ import { groupBy } from "../../kernel/group-by.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { OPERATION_ACTIONS, type OperationAction } from "../../platform/catalog/operation-actions.ts";
 import type { OperationDurations } from "../../platform/catalog/operation-durations.ts";
-import { plural } from "../../whatif/units/number-format.ts";
+import { countText, plural } from "../../whatif/units/number-format.ts";
 import type { CheckResult, Surprise } from "./agreement.ts";
 import type { DelaysInForce } from "./delays-in-force.ts";
 import { distanceLimit, durationDistance } from "./duration-distance.ts";
@@ -47,10 +47,10 @@ export function compareDurations(
     const distance = durationDistance(sortedMs, durations[action]);
     const limit = distanceLimit(sortedMs.length, counts[action]);
     if (distance <= limit) continue;
-    const [median, p95] = [0.5, 0.95].map((share) => Math.round(quantileMs(sortedMs, share)));
+    const [median = 0, p95 = 0] = [0.5, 0.95].map((share) => Math.round(quantileMs(sortedMs, share)));
     surprises.push({
       ...{ check: "duration", project: null, compute: null, operation: null, at: to },
-      text: `${action}: ${sortedMs.length} durations with a median of ${median} ms and a 95th percentile of ${p95} ms differ from the profile: distance ${distance.toFixed(3)}, at most ${limit.toFixed(3)} by chance`,
+      text: `${action}: ${countText(sortedMs.length)} durations with a median of ${countText(median)} ms and a 95th percentile of ${countText(p95)} ms differ from the profile: distance ${distance.toFixed(3)}, at most ${limit.toFixed(3)} by chance`,
     });
   }
   return { check: "duration", compared, skipped, surprises };

@@ -1,6 +1,6 @@
 import type { ReportPage } from "../page/page-layout.ts";
 import { type PageTable, pageTable } from "../page/page-table.ts";
-import { amount, delayPhrase, delayText, money, plural } from "../units/number-format.ts";
+import { amount, countText, delayPhrase, delayText, money, plural } from "../units/number-format.ts";
 import type { AccountCurve, AccountDelay, BoundedFigure } from "./account-curve.ts";
 import type { OmittedFigures } from "./account-fleet.ts";
 
@@ -30,7 +30,7 @@ function answerLines(curve: AccountCurve): readonly string[] {
     ...(account.periods_with_known_delay === account.periods
       ? []
       : [
-          `The delay in force is unknown for ${amount(account.periods - account.periods_with_known_delay)} of ${plural(account.periods, "period")}, which widens the bounds. Regular pulls narrow them.`,
+          `The delay in force is unknown for ${countText(account.periods - account.periods_with_known_delay)} of ${plural(account.periods, "period")}, which widens the bounds. Regular pulls narrow them.`,
         ]),
     ...experimentLines(curve),
     ...(recorded.starts_without_request === 0
@@ -40,7 +40,7 @@ function answerLines(curve: AccountCurve): readonly string[] {
         ]),
     reconciliation.hours === 0
       ? "No hourly consumption was read, so the periods could not be compared with what was metered."
-      : `Active by operations ${amount(reconciliation.active_h_by_operations)} h, metered ${amount(reconciliation.metered_active_h)} h; ${reconciliation.hours_that_differ === 0 ? "no hour differs" : `${plural(reconciliation.hours_that_differ, "hour")} of ${reconciliation.hours} ${reconciliation.hours_that_differ === 1 ? "differs" : "differ"}`} by more than the resolution${reconciliation.hours_that_differ > 0 && reconciliation.omitted === null ? "; --strict omits them" : ""}.`,
+      : `Active by operations ${amount(reconciliation.active_h_by_operations)} h, metered ${amount(reconciliation.metered_active_h)} h; ${reconciliation.hours_that_differ === 0 ? "no hour differs" : `${plural(reconciliation.hours_that_differ, "hour")} of ${countText(reconciliation.hours)} ${reconciliation.hours_that_differ === 1 ? "differs" : "differ"}`} by more than the resolution.`,
     ...omittedLines(reconciliation.omitted),
   ];
 }

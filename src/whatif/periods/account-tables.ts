@@ -2,7 +2,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import { HOUR, SECOND } from "../../kernel/time.ts";
 import { type PageTable, pageTable } from "../page/page-table.ts";
 import { minuteText, truncatedTitle } from "../page/page-text.ts";
-import { amount, delayText, money, plural } from "../units/number-format.ts";
+import { amount, countText, delayText, money, plural } from "../units/number-format.ts";
 import type { AccountFleet } from "./account-fleet.ts";
 import { awakeCauses, type ComputeAwake } from "./awake-causes.ts";
 import { SHOWN_COMPUTES } from "./awake-charts.ts";
@@ -98,8 +98,8 @@ function reconciliationTables({ computes, reconciliation }: AccountFleet): reado
         { heading: "by operations", cell: (row) => hours(row.byOperationsS) },
         { heading: "metered", cell: (row) => hours(row.meteredS) },
         { heading: "difference", cell: differenceText },
-        { heading: "hours compared", cell: (row) => amount(row.frames) },
-        { heading: "hours that differ", cell: (row) => amount(row.different) },
+        { heading: "hours compared", cell: (row) => countText(row.frames) },
+        { heading: "hours that differ", cell: (row) => countText(row.different) },
       ],
       rows: [all, ...shown],
       note: "Compared are hours that were metered by the hour since the oldest start. An hour differs if the two values are further apart than the resolution of a second for each start and suspend explains.",
@@ -126,12 +126,13 @@ function differentHours(different: Different, nameOf: (project: string) => strin
     name: "hours-that-differ",
     title: truncatedTitle("Hours that differ, seconds", SHOWN_HOURS, different.length),
     columns: [
-      { heading: "hour, UTC", cell: ({ startAt }) => minuteText(isoInstant(startAt)) },
       { heading: "project", cell: ({ project }) => nameOf(project) },
-      { heading: "by operations", cell: ({ byOperationsS }) => amount(byOperationsS) },
-      { heading: "metered", cell: ({ activeS }) => amount(activeS) },
+      { heading: "hour, UTC", cell: ({ startAt }) => minuteText(isoInstant(startAt)) },
+      { heading: "by operations", cell: ({ byOperationsS }) => countText(Math.round(byOperationsS)) },
+      { heading: "metered", cell: ({ activeS }) => countText(activeS) },
     ],
     rows: different.slice(0, SHOWN_HOURS),
+    note: "standin whatif curve --strict omits these hours and the periods that overlap them.",
     records: different.map(({ project, startAt, endAt, activeS, byOperationsS }) => ({
       ...{ project, start: isoInstant(startAt), end: isoInstant(endAt) },
       ...{ metered_active_s: activeS, active_s_by_operations: byOperationsS },

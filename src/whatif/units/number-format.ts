@@ -169,6 +169,11 @@ export function tickMillis(ms: number): string {
   return ms < 1_000 ? `${threeDigits(ms)} ms` : `${threeDigits(ms / 1_000)} s`;
 }
 
+/** A whole number with all of its digits. */
+export function countText(count: number): string {
+  return count.toLocaleString("en");
+}
+
 export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

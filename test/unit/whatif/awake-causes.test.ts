@@ -105,7 +105,7 @@ test("a report has the awake time, the next experiment, and each project and hou
     ["all projects", "0.33", "0.42", "−20.0 %", "2", "1"],
     ["Shop", "0.33", "0.42", "−20.0 %", "2", "1"],
   ]);
-  expect(cells[3]).toEqual([["2026-01-05 01:00", "Shop", "600", "900"]]);
+  expect(cells[3]).toEqual([["Shop", "2026-01-05 01:00", "600", "900"]]);
 });
 
 test("a report without metered hours and without an experiment has neither table", () => {

@@ -102,12 +102,12 @@ test("--strict gives the figures of the hours that remain, and says what it omit
   );
 });
 
-test("without --strict, hours that differ are included, and the answer names the option", () => {
+test("without --strict, hours that differ are included, and the answer counts them", () => {
   const curve = accountCurve(fleetWith([3], false), QUESTION);
   expect(curve.account.periods).toBe(24);
   expect(curve.reconciliation).toMatchObject({ hours_that_differ: 1, omitted: null });
   expect(accountCurvePage(curve).answer.at(-1)).toMatch(
-    /; 1 hour of 24 differs by more than the resolution; --strict omits them\.$/,
+    /; 1 hour of 24 differs by more than the resolution\.$/,
   );
 });
 
@@ -128,4 +128,12 @@ test("a plan with --strict says what it omits", () => {
   const plan = planExperiment(fleetWith([3], true), () => true, REPORTED_BUDGET, QUESTION);
   expect(plan.omitted).toEqual({ hours: 1, periods: 1, active_h: 1 / 6 });
   expect(plan.computes).not.toEqual([]);
+});
+
+test("counts of periods are not rounded", () => {
+  const curve = accountCurve(fleetWith([], false), QUESTION);
+  const account = { ...curve.account, periods: 1_948, periods_with_known_delay: 3 };
+  expect(accountCurvePage({ ...curve, account }).answer.join(" ")).toContain(
+    "unknown for 1,945 of 1,948 periods",
+  );
 });
