@@ -72,8 +72,15 @@ const EMPTY_ROWS: OrderedRows<never> = {
 /** A row whose key is `undefined` is not indexed. */
 type IndexKey<T> = (row: T) => string | undefined;
 
-/** `order`: the number by which the rows of an entry are sorted; otherwise they are in the order in which they joined it. */
-export type IndexSpec<T> = IndexKey<T> | { readonly key: IndexKey<T>; readonly order: (row: T) => number };
+/**
+ * `order`: the number by which the rows of an entry are sorted; otherwise they are in the order in which they joined it.
+ * `builtWhenRead`: the index is built at its first read and kept up to date from then on. Only for keys that never
+ * change: then the order in which rows joined an entry is their order in the table.
+ */
+export type IndexSpec<T> =
+  | IndexKey<T>
+  | { readonly key: IndexKey<T>; readonly order: (row: T) => number }
+  | { readonly key: IndexKey<T>; readonly builtWhenRead: true };
 
 /** The keys of a table's rows by the value that a function takes from each row. */
 export class TableIndex<T> {
@@ -82,15 +89,19 @@ export class TableIndex<T> {
   readonly #order: ((row: T) => number) | undefined;
   readonly #rows: CompactingMap<T>;
   readonly #groups = new CompactingMap<IndexGroup<T> | OrderedGroup<T>>();
+  #isBuilt: boolean;
 
   constructor(name: string, spec: IndexSpec<T>, rows: CompactingMap<T>) {
     this.name = name;
-    this.#indexKey = typeof spec === "function" ? spec : spec.key;
-    this.#order = typeof spec === "function" ? undefined : spec.order;
+    const options = typeof spec === "function" ? { key: spec } : spec;
+    this.#indexKey = options.key;
+    this.#order = "order" in options ? options.order : undefined;
+    this.#isBuilt = !("builtWhenRead" in options);
     this.#rows = rows;
   }
 
   group(value: string): Rows<T> {
+    if (!this.#isBuilt) this.#build();
     return this.#groups.get(value) ?? EMPTY_ROWS;
   }
 
@@ -100,6 +111,7 @@ export class TableIndex<T> {
   }
 
   move(key: string, before: T | undefined, after: T | undefined): void {
+    if (!this.#isBuilt) return;
     const from = before === undefined ? undefined : this.#indexKey(before);
     const to = after === undefined ? undefined : this.#indexKey(after);
     if (from === to) return;
@@ -109,6 +121,11 @@ export class TableIndex<T> {
 
   clear(): void {
     this.#groups.clear();
+  }
+
+  #build(): void {
+    this.#isBuilt = true;
+    for (const [key, row] of this.#rows.entries()) this.move(key, undefined, row);
   }
 
   #join(value: string, key: string, row: T): void {

@@ -138,11 +138,12 @@ export function emptyWorld(): World {
     connections: new ConnectionTable(changes),
     operations: new Table("operations", changes, {
       key: (row) => row.id,
-      indexes: { project: (row) => row.projectId },
+      // A replay adds and removes an operation for most of its events, and reads none.
+      indexes: { project: { key: (row) => row.projectId, builtWhenRead: true } },
     }),
     scheduledActivities: new Table("scheduledActivities", changes, {
       key: (row) => String(row.number),
-      indexes: { endpoint: (row) => row.activity.endpointId },
+      indexes: { endpoint: { key: (row) => row.activity.endpointId, builtWhenRead: true } },
     }),
     usage: new Table("usage", changes, { key: (row) => row.id }),
     hourlyUsage: new HourlyUsageTable(changes),

@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ALL_ROWS, ChangeSet } from "../../../src/kernel/change-set.ts";
 import { Table } from "../../../src/kernel/table.ts";
+import { expectHolds } from "../../support/properties/properties.ts";
 
 type Seat = { readonly id: string; readonly row?: string; readonly number: number; readonly guest?: string };
 
@@ -271,4 +273,37 @@ test("an observer sees each row before and after a change", () => {
   seats.delete("a");
   seats.empty();
   expect(seen).toEqual([[undefined, 1], [1, 2], [2, undefined], "clear"]);
+});
+
+test("an index that is built when it is first read has the same groups in the same order, whenever that is", async () => {
+  const rowOf = ({ id }: Seat) => id.slice(0, 1);
+  const ids = fc.constantFrom("x1", "x2", "x3", "y1", "y2");
+  const change = fc.tuple(
+    fc.constantFrom("set", "load", "delete", "retire", "empty", "read"),
+    ids,
+    fc.nat(9),
+  );
+  await expectHolds(
+    fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+      const kept = new Table<Seat, "row">("seats", new ChangeSet(), {
+        key: ({ id }) => id,
+        indexes: { row: rowOf },
+      });
+      const built = new Table<Seat, "row">("seats", new ChangeSet(), {
+        key: ({ id }) => id,
+        indexes: { row: { key: rowOf, builtWhenRead: true } },
+      });
+      const groups = (seats: typeof kept) =>
+        ["x", "y"].map((row) => [seats.by("row", row).size, seats.by("row", row).toArray()]);
+      for (const [kind, id, number] of changes) {
+        for (const seats of [kept, built]) {
+          if (kind === "set" || kind === "load" || kind === "retire") seats[kind](seat(id, number));
+          else if (kind === "delete") seats.delete(id);
+          else if (kind === "empty") seats.empty();
+        }
+        if (kind === "read") expect(groups(built)).toEqual(groups(kept));
+      }
+      expect(groups(built)).toEqual(groups(kept));
+    }),
+  );
 });
