@@ -305,5 +305,6 @@ test("an index that is built when it is first read has the same groups in the sa
       }
       expect(groups(built)).toEqual(groups(kept));
     }),
+    200,
   );
 });
