@@ -1,3 +1,5 @@
+import type { UndoLog } from "./undo-log.ts";
+
 /**
  * The newest value of a row, or `undefined` if it was deleted. With the key `ALL_ROWS`, the table was
  * emptied.
@@ -19,6 +21,8 @@ type PendingChange = {
  * constraint.
  */
 export class ChangeSet {
+  /** Records how to undo changes, while there is one. */
+  undoLog: UndoLog | undefined;
   readonly #tracking = new Map<string, { isTracked: boolean }>();
   #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();

@@ -91,8 +91,10 @@ export class Table<T, Index extends string = never> {
   /** Adds a stored row, without recording a change. */
   load(row: T): void {
     const key = this.#key(row);
-    const before =
-      this.#indexes.length === 0 && this.#observer === undefined ? undefined : this.#rows.get(key);
+    const { undoLog } = this.#changes;
+    const isUsed = this.#indexes.length > 0 || this.#observer !== undefined || undoLog !== undefined;
+    const before = isUsed ? this.#rows.get(key) : undefined;
+    undoLog?.add(this, key, before, row);
     this.#rows.set(key, row);
     for (let position = 0; position < this.#indexes.length; position += 1)
       this.#indexes[position]?.move(key, before, row);
@@ -115,6 +117,7 @@ export class Table<T, Index extends string = never> {
   evict(key: string): boolean {
     const row = this.#rows.get(key);
     if (row === undefined) return false;
+    this.#changes.undoLog?.add(this, key, row, undefined);
     this.#rows.delete(key);
     for (const index of this.#indexes) index.move(key, row, undefined);
     this.#observer?.replace(row, undefined);
@@ -126,6 +129,7 @@ export class Table<T, Index extends string = never> {
     this.#rows.clear();
     for (const index of this.#indexes) index.clear();
     this.#observer?.clear();
+    this.#changes.undoLog?.breakOff();
     this.#changes.recordTruncated(this.name);
   }
 

@@ -92,7 +92,8 @@ export class HostedWorld implements WorldHandle {
   }
 
   now(): SimTime {
-    return this.#lifecycle.requireLive().clock.now();
+    const { clock } = this.#lifecycle.requireLive();
+    return this.#advancer.durableView?.now ?? clock.now();
   }
 
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T> {

@@ -32,6 +32,8 @@ export type IncomingRequest = {
   /** Set after authentication. */
   caller?: AuthenticatedCaller;
   matchedFault?: MatchedFault | undefined;
+  /** Whether the rate limit has counted it. */
+  isCounted?: boolean;
 };
 
 /**

@@ -218,10 +218,14 @@ export class RouteHandlers {
     const result = catchRefusal(() => {
       const caller = this.#authenticate(transaction, context);
       request.caller = caller;
-      const rateLimited = this.#rateLimiter?.countAndCheck(
-        `${historyId} ${caller.principal.account.id} ${context.req.method} ${context.req.routePath}`,
-        transaction.now,
-      );
+      // A read that begins again is still one request.
+      const rateLimited = request.isCounted
+        ? undefined
+        : this.#rateLimiter?.countAndCheck(
+            `${historyId} ${caller.principal.account.id} ${context.req.method} ${context.req.routePath}`,
+            transaction.now,
+          );
+      request.isCounted = true;
       if (rateLimited !== undefined) return rateLimited;
       if (transaction.world.faults.size === 0) return handle(transaction, caller);
       request.matchedFault = matchRequestFaults(transaction, faultTargetOf(request, caller));

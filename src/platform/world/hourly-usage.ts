@@ -1,4 +1,5 @@
 import type { ChangeSet } from "../../kernel/change-set.ts";
+import type { UndoLog } from "../../kernel/undo-log.ts";
 import { addTotals, type Granularity, type HourlyUsage, type UsageTotals } from "../model/usage-totals.ts";
 import { HourlyUsageCopy, Ledger, type LedgerCopy } from "./usage-ledger.ts";
 
@@ -44,6 +45,12 @@ export class HourlyUsageTable {
     return this.#existing(id)?.[granularity].get(hour);
   }
 
+  /** The same at the instant of this log. */
+  getBefore(log: UndoLog, id: string, granularity: Granularity, hour: number): HourlyUsage | undefined {
+    const before = log.valueBefore(this.keyOf({ of: id + KEY_SUFFIX[granularity], hour }));
+    return before === undefined ? this.get(id, granularity, hour) : (before.value as HourlyUsage | undefined);
+  }
+
   toArray(): HourlyUsage[] {
     return [...this.copy()];
   }
@@ -83,6 +90,7 @@ export class HourlyUsageTable {
     if (totals.activeMs === 0 && totals.data === undefined) return;
     const ledger = this.#ledgersOf(id)[granularity];
     const before = ledger.get(hour);
+    this.#changes.undoLog?.addValue(this.keyOf({ of: ledger.of, hour }), before);
     ledger.set(hour, before === undefined ? totals : addTotals(before, totals));
     if (this.#tracking.isTracked)
       this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour }), ledger.get(hour), "");
@@ -118,6 +126,7 @@ export class HourlyUsageTable {
     const ledger = this.#existing(id)?.[granularity];
     if (ledger === undefined) return;
     for (let { oldest } = ledger; oldest !== undefined && oldest < hour; oldest = ledger.oldest) {
+      this.#changes.undoLog?.addValue(this.keyOf({ of: ledger.of, hour: oldest }), ledger.get(oldest));
       ledger.dropOldest();
       if (this.#tracking.isTracked)
         this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour: oldest }), undefined, "");
@@ -135,6 +144,7 @@ export class HourlyUsageTable {
     this.#ledgers.clear();
     this.#unread.clear();
     this.#unreadSize = 0;
+    this.#changes.undoLog?.breakOff();
     this.#changes.recordTruncated(TABLE_NAME);
   }
 

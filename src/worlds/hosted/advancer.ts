@@ -10,6 +10,7 @@ import {
   NOTHING_CHANGED,
   StoreUnavailable,
 } from "../world-handle.ts";
+import { DurableView } from "./durable-view.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LiveWorld } from "./live-world.ts";
@@ -21,8 +22,8 @@ import type { WorldLifecycle } from "./world-lifecycle.ts";
 const EVENTS_PER_COMMIT = 5_000;
 /** Number of events after which other worlds get a turn: a few milliseconds. */
 export const EVENTS_PER_TURN = 500;
-/** The same while reads of this world arrive: each turn ends with a commit, and they see it. */
-const EVENTS_PER_TURN_WITH_READS = 100;
+/** The same while reads of this world arrive: they are answered between turns. */
+const EVENTS_PER_TURN_WITH_READS = 50;
 /** Number of events after which due work is committed once there was a read: the next one waits for less. */
 const EVENTS_PER_COMMIT_WITH_READS = 500;
 /** Number of turns after a read for which others are expected. */
@@ -54,6 +55,8 @@ export class Advancer {
   #turnsWithReads = 0;
   /** Resolves at the next pause, or at the end of the advance. */
   #nextPause: Deferred | undefined;
+  /** What reads see, from the first pause after the first of them. */
+  #view: DurableView | undefined;
 
   constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate, reports: Reports) {
     this.#reports = reports;
@@ -76,6 +79,11 @@ export class Advancer {
   get pausedAt(): SimTime | undefined {
     if (!this.#isPaused || this.#from === undefined) return undefined;
     return Math.max(this.#from, this.#lifecycle.requireLive().simulation.world.at);
+  }
+
+  /** The world of the last durable commit of an advance; `undefined` if nobody has read it. */
+  get durableView(): DurableView | undefined {
+    return this.#view?.live === this.#lifecycle.live ? this.#view : undefined;
   }
 
   /** Settles when the commit that is taken in steps ends, and never rejects; `undefined` if there is none. */
@@ -205,7 +213,9 @@ export class Advancer {
         return finish(live);
       }
       const eventsPerCommit = this.#hasHadReads ? EVENTS_PER_COMMIT_WITH_READS : EVENTS_PER_COMMIT;
-      const isPortion = isDone || uncommittedEvents >= eventsPerCommit || this.#turnsWithReads > 0;
+      // Until there is a view, only a commit lets reads see anything.
+      const isAwaited = this.#turnsWithReads > 0 && this.#view === undefined;
+      const isPortion = isDone || uncommittedEvents >= eventsPerCommit || isAwaited;
       if (this.#turnsWithReads > 0) this.#turnsWithReads -= 1;
       if (isPortion) await this.#commitPortion(live);
       await nextTurn();
@@ -234,14 +244,21 @@ export class Advancer {
     if (now !== undefined) await this.#inspections.run(world.seq, now);
   }
 
-  async #commitPortion({ simulation, clock }: LiveWorld): Promise<void> {
+  async #commitPortion(live: LiveWorld): Promise<void> {
+    const { simulation, clock } = live;
     // Not before: others see the clock, and must not see what a kill can undo.
     clock.advanceTo(simulation.world.at);
-    // A small commit takes less time than the turns of its steps, and reads wait for it.
-    if (simulation.uncommittedEvents <= EVENTS_PER_TURN) this.#commits.now();
+    this.#view?.taken();
+    // A small commit takes less time than the turns of its steps. But those who read the view need not wait for the disk.
+    if (simulation.uncommittedEvents <= EVENTS_PER_TURN && this.#view === undefined) this.#commits.now();
     else await this.#commitInSteps();
+    this.#view?.durable();
     this.#committedAt = this.#now();
     this.#isPaused = true;
+    if (this.#hasHadReads && this.#isAdvancing)
+      this.#view ??= new DurableView(live, this.#committedAt, (error) =>
+        this.#lifecycle.reportFailure(error),
+      );
     this.#endWaitForPause();
   }
 
@@ -285,6 +302,8 @@ export class Advancer {
     this.#hasHadReads = false;
     this.#from = undefined;
     this.#isPaused = false;
+    this.#view?.end();
+    this.#view = undefined;
     this.#endWaitForPause();
     this.#inspections.release();
   }

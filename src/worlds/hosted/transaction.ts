@@ -1,5 +1,6 @@
 import { SECOND, type SimTime } from "../../kernel/time.ts";
 import type { Operation } from "../../platform/model/operation.ts";
+import type { World } from "../../platform/world/world.ts";
 import { enableNewRules } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
@@ -15,13 +16,14 @@ type TransactionHooks = {
   readonly onLost: (error: unknown) => void;
 };
 
-/** The transaction at the instant `now`. */
+/** The transaction at the instant `now`. `world`: what it sees, if that is not the current state. */
 export function transactionAt(
   { simulation, requests, history: { secretBox } }: LiveWorld,
   now: SimTime,
   { commit, onChange, onDurableRow, onLost }: TransactionHooks,
+  world: World = simulation.world,
 ): Transaction {
-  const { world, journal } = simulation;
+  const { journal } = simulation;
   const commitPending = () => {
     if (simulation.hasUncommittedEvents) commit();
   };

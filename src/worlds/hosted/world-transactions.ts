@@ -5,6 +5,7 @@ import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import { StoreUnavailable, type Transaction } from "../world-handle.ts";
 import { type Advancer, EVENTS_PER_TURN } from "./advancer.ts";
 import type { DueTimer } from "./due-timer.ts";
+import { NeedsWholeWorld } from "./durable-view.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LiveWorld } from "./live-world.ts";
@@ -24,9 +25,6 @@ type WorldParts = {
 
 type ScopeOf = () => ReadScope | undefined;
 
-/** A read during an advance turned out to change the world. */
-class ChangesWorld extends Error {}
-
 /** Runs the transactions of a world: first the work that is due, then that of the caller. */
 export class WorldTransactions {
   readonly #parts: WorldParts;
@@ -35,11 +33,18 @@ export class WorldTransactions {
     this.#parts = parts;
   }
 
-  /** Runs work that usually executes no command. During an advance, it sees a commit of the advance. */
+  /**
+   * Runs work that usually executes no command. During an advance, it sees a commit of the advance: with a scope, the last one
+   * that is durable, at once.
+   */
   read<T>(work: (transaction: Transaction) => T, scopeOf?: ScopeOf): T | Promise<T> {
     const { advancer, gate } = this.#parts;
     if (gate.running === undefined || !advancer.hasPauses) return this.run(work, scopeOf);
     advancer.expectReads();
+    if (scopeOf !== undefined) {
+      const seen = this.#readDurable(work);
+      if (seen !== undefined) return seen.result;
+    }
     const now = advancer.pausedAt;
     if (now === undefined) return advancer.nextPause().then(() => this.read(work, scopeOf));
     try {
@@ -47,8 +52,20 @@ export class WorldTransactions {
       // The work that is paused continues in the meantime, even if one read follows another.
       return nextTurn().then(() => result);
     } catch (error) {
-      if (error instanceof ChangesWorld) return this.run(work, scopeOf);
+      if (error instanceof NeedsWholeWorld) return this.run(work, scopeOf);
       throw this.#parts.lifecycle.asUnavailable(error);
+    }
+  }
+
+  /** `undefined`: the read has to wait for a pause. */
+  #readDurable<T>(work: (transaction: Transaction) => T): { readonly result: T } | undefined {
+    const { advancer, lifecycle } = this.#parts;
+    try {
+      const { durableView } = advancer;
+      return durableView && { result: durableView.read(work) };
+    } catch (error) {
+      if (error instanceof NeedsWholeWorld) return undefined;
+      throw lifecycle.asUnavailable(error);
     }
   }
 
@@ -56,7 +73,7 @@ export class WorldTransactions {
   #readAt<T>(now: SimTime, work: (transaction: Transaction) => T): T {
     const { lifecycle } = this.#parts;
     const refuseChange = () => {
-      throw new ChangesWorld();
+      throw new NeedsWholeWorld();
     };
     const transaction = transactionAt(lifecycle.requireLive(), now, {
       ...{ commit: () => undefined, onChange: refuseChange, onDurableRow: refuseChange },

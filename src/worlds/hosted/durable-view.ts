@@ -1,0 +1,114 @@
+import type { SimTime } from "../../kernel/time.ts";
+import { UndoLog } from "../../kernel/undo-log.ts";
+import type { World } from "../../platform/world/world.ts";
+import type { Transaction } from "../world-handle.ts";
+import type { LiveWorld } from "./live-world.ts";
+import { transactionAt } from "./transaction.ts";
+
+/** A read needs what a view of rows does not have, such as stored history, or it turned out to change the world. */
+export class NeedsWholeWorld extends Error {}
+
+/** What changes with every commit, in addition to rows. */
+type Position = Pick<World, "settings" | "numbers" | "seq" | "at"> & {
+  readonly now: SimTime;
+  /** The number of changes until then. */
+  readonly changes: number;
+};
+
+/**
+ * The world of the last durable commit of an advance that is further already. Reads of it wait neither for the
+ * advance nor for a disk. They take place between the steps of the advance, so nothing else sees the rows of then.
+ */
+export class DurableView {
+  readonly live: LiveWorld;
+  readonly #log = new UndoLog();
+  readonly #world: World;
+  readonly #onLost: (error: unknown) => void;
+  #now: SimTime;
+  #taken: Position | undefined;
+
+  /** Everything that has happened is durable. */
+  constructor(live: LiveWorld, now: SimTime, onLost: (error: unknown) => void) {
+    this.live = live;
+    this.#now = now;
+    this.#onLost = onLost;
+    const { world } = live.simulation;
+    world.changes.undoLog = this.#log;
+    this.#world = { ...world, numbers: { ...world.numbers } };
+    const hourlyUsage = this.#hourlyUsageOf(world);
+    Object.defineProperties(this.#world, {
+      hourlyUsage: { value: hourlyUsage },
+      connections: { get: needWholeWorld },
+      changes: { get: needWholeWorld },
+    });
+  }
+
+  /** The instant of the world that reads see. */
+  get now(): SimTime {
+    return this.#now;
+  }
+
+  /** A commit takes everything that has happened. */
+  taken(): void {
+    const { simulation, clock } = this.live;
+    const { settings, numbers, seq, at } = simulation.world;
+    this.#taken = { settings, numbers: { ...numbers }, seq, at, now: clock.now(), changes: this.#log.length };
+  }
+
+  /** That commit is durable. */
+  durable(): void {
+    if (this.#taken === undefined) return;
+    const { now, changes, ...position } = this.#taken;
+    this.#taken = undefined;
+    this.#log.forget(changes);
+    this.#now = now;
+    Object.assign(this.#world, position);
+  }
+
+  /** Throws `NeedsWholeWorld` if it is not enough for this read. */
+  read<T>(work: (transaction: Transaction) => T): T {
+    if (this.#log.isBroken) throw new NeedsWholeWorld();
+    let use: (() => void) | undefined;
+    const transaction = transactionAt(
+      this.live,
+      this.#now,
+      {
+        commit: needWholeWorld,
+        onChange: needWholeWorld,
+        onDurableRow: needWholeWorld,
+        onLost: this.#onLost,
+      },
+      this.#world,
+    );
+    const result = this.#log.whileUndone(() =>
+      work({
+        ...transaction,
+        recordKeyUse: (keyId, address) => {
+          use = () => transaction.recordKeyUse(keyId, address);
+        },
+        operations: needWholeWorld,
+        eventsAbout: needWholeWorld,
+        events: needWholeWorld,
+        operation: (id) => this.#world.operations.get(id) ?? needWholeWorld(),
+      }),
+    );
+    use?.();
+    return result;
+  }
+
+  /** Answers see the usage of an hour at a time. */
+  #hourlyUsageOf({ hourlyUsage }: World): World["hourlyUsage"] {
+    const get: typeof hourlyUsage.get = (id, granularity, hour) =>
+      hourlyUsage.getBefore(this.#log, id, granularity, hour);
+    return new Proxy(hourlyUsage, { get: (_, name) => (name === "get" ? get : needWholeWorld()) });
+  }
+
+  end(): void {
+    const { changes } = this.live.simulation.world;
+    if (changes.undoLog === this.#log) changes.undoLog = undefined;
+  }
+}
+
+function needWholeWorld(): never {
+  throw new NeedsWholeWorld();
+}
