@@ -44,7 +44,7 @@ type FleetCompute = Omit<AccountCompute, "operations" | "settings"> & {
 };
 
 /** What answers omit because it overlaps hours that differ. */
-export type OmittedTime = {
+type OmittedTime = {
   readonly hours: number;
   readonly periods: number;
   readonly activeMs: DurationMs;

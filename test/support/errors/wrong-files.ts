@@ -6,7 +6,7 @@ const ACCOUNT = "version: 1\naccounts:\n  - id: acme\n    email: a@b.co\n";
 const ROWS = "endpoint_id,at,duration_ms\n";
 
 /** Input files with a mistake, and a few without one, by name. */
-export const WRONG_FILES: Readonly<Record<string, string>> = {
+const WRONG_FILES: Readonly<Record<string, string>> = {
   "empty.yaml": "",
   "text.txt": "no file of standin\n",
   "cut.json": '[{"name": "busy", "effect": {"answer": {"status": 423}}',
