@@ -87,11 +87,14 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
       return [{ values, name: parsed.data.name ?? scenarioNameFrom(fileName), scenario: parsed.data }];
     }
     problems.push(
-      ...source.problemsOf({
-        issues: parsed.error.issues.filter(
-          ({ code, path }) => code === "unrecognized_keys" || !isUnresolved(path),
-        ),
-      }),
+      ...source.problemsOf(
+        {
+          issues: parsed.error.issues.filter(
+            ({ code, path }) => code === "unrecognized_keys" || !isUnresolved(path),
+          ),
+        },
+        filled.value,
+      ),
     );
     checkValidPart(filled.value, parsed.error, rules, report);
     return [];

@@ -44,30 +44,16 @@ export class SourceDocument {
     return this.#problem(this.#offsetOf(path), `${this.#nameOf(path) || "the file"}: ${message}`);
   }
 
-  /** The issues that zod found, each at its place; an unknown key at that key. */
-  problemsOf({ issues }: Pick<z.ZodError, "issues">): Problem[] {
+  /** The issues that zod found in `checked`, each at its place; an unknown key at that key. */
+  problemsOf({ issues }: Pick<z.ZodError, "issues">, checked: unknown = this.value): Problem[] {
     return issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
       if (issue.code !== "unrecognized_keys")
-        return [this.problemAt(path, `${issue.message}${this.#givenAt(path, issue)}`)];
+        return [this.problemAt(path, `${issue.message}${givenAt(checked, path, issue)}`)];
       return issue.keys.map((key) =>
         this.#problem(this.#keyOffset(path, key), `${this.#nameOf([...path, key])}: ${issue.message}`),
       );
     });
-  }
-
-  /** The value that breaks a rule, after a message that does not state it, and the allowed one that is nearest. */
-  #givenAt(path: YamlPath, issue: z.ZodError["issues"][number]): string {
-    const value: unknown = path.length === 0 ? undefined : this.#document.getIn(path);
-    const isScalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-    if (!isScalar || !issue.message.startsWith("must ") || STATES_VALUE.test(issue.message)) return "";
-    // A file may have an API key or a password, and its errors are printed in logs.
-    if (SECRET_FIELD.test(String(path.at(-1)))) return "";
-    const text = String(value);
-    const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-    const near = issue.code === "invalid_value" ? nearestOf(text, issue.values.map(String)) : undefined;
-    const suggestion = near === undefined || typeof value !== "string" ? "" : `; did you mean ${near}?`;
-    return `, got ${typeof value === "string" ? `"${shown}"` : shown}${suggestion}`;
   }
 
   #toPlain(): { readonly value?: unknown; readonly problems: readonly Problem[] } {
@@ -138,4 +124,25 @@ function nearestOf(text: string, values: readonly string[]): string | undefined 
 /** One problem per line, in the form `file:line:column` that editors and terminals link. */
 export function formatProblems(fileName: string, problems: readonly Problem[]): string {
   return problems.map(({ line, column, message }) => `${fileName}:${line}:${column}: ${message}`).join("\n");
+}
+
+/** The value that breaks a rule, after a message that does not state it, and the allowed one that is nearest. */
+function givenAt(checked: unknown, path: YamlPath, issue: z.ZodError["issues"][number]): string {
+  const value = path.length === 0 ? undefined : valueAt(checked, path);
+  const isScalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  if (!isScalar || !issue.message.startsWith("must ") || STATES_VALUE.test(issue.message)) return "";
+  // A file may have an API key or a password, and its errors are printed in logs.
+  if (SECRET_FIELD.test(String(path.at(-1)))) return "";
+  const text = String(value);
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  const near = issue.code === "invalid_value" ? nearestOf(text, issue.values.map(String)) : undefined;
+  const suggestion = near === undefined || typeof value !== "string" ? "" : `; did you mean ${near}?`;
+  return `, got ${typeof value === "string" ? `"${shown}"` : shown}${suggestion}`;
+}
+
+function valueAt(value: unknown, path: YamlPath): unknown {
+  const [part, ...rest] = path;
+  if (part === undefined || typeof value !== "object" || value === null)
+    return part === undefined ? value : undefined;
+  return valueAt((value as Record<string, unknown>)[part], rest);
 }

@@ -75,7 +75,7 @@ test("all problems are reported at once, with line and column, in the order of t
   );
   expect(problemsOf(text)).toEqual([
     expect.stringMatching(
-      /^mine\.yaml:4:61: traffic\.users\.every: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d$/,
+      /^mine\.yaml:4:61: traffic\.users\.every: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d, got "often"$/,
     ),
     expect.stringMatching(
       /^mine\.yaml:6:9: steps\.1\.at: must be a duration .* after the start, or an ISO 8601 instant/,
@@ -186,7 +186,7 @@ test.each([
 
 test("a YAML syntax error is reported with its place", () => {
   expect(problemsOf("version: 1\nsteps: [")[0]).toMatch(/^mine\.yaml:2:\d+: /);
-  expect(problemsOf("version: 1\nversion: 1")[0]).toMatch(/^mine\.yaml:2:1: .*unique/i);
+  expect(problemsOf("version: 1\nversion: 1")[0]).toMatch(/^mine\.yaml:2:1: this key occurs twice/);
 });
 
 test.each([
@@ -596,7 +596,7 @@ test.each([
 
 test("a problem in a single combination is reported", () => {
   expect(problemsOf(withLines("length: ${length}", "matrix:", "  length: [1m, soon]"))).toEqual([
-    "mine.yaml:3:9: length: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d",
+    'mine.yaml:3:9: length: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d, got "soon"',
   ]);
 });
 
@@ -627,7 +627,7 @@ test("sql steps name what is wrong with them", () => {
     'mine.yaml:5:16: steps.2.sql.on: "shop" must select one compute; choose one of shop/main/primary',
     "mine.yaml:5:29: steps.2.sql.query: {order} is neither a label nor captured by an earlier step; the known names are main, shop, shop/main, shop/main/primary; write {{order}} for literal braces",
     'mine.yaml:6:98: steps.3.sql.capture.shop: "shop" is already a label; choose another name',
-    'mine.yaml:7:74: steps.4.sql.error: must be a SQLSTATE of five characters in quotes, such as "23505"',
+    'mine.yaml:7:74: steps.4.sql.error: must be a SQLSTATE of five characters in quotes, such as "23505", got 42601',
     "mine.yaml:8:71: steps.5.sql.row_count: must not be given with error: a statement that fails returns no rows",
   ]);
 });

@@ -61,7 +61,7 @@ test("each shard must be there once, of the same number of shards", () => {
 });
 
 test.each([
-  ["{", /^x.json: is not JSON: /],
+  ["{", /^x.json: is not JSON; /],
   ["[]", /^x.json: is not a JSON report of standin run --shard: /],
   ['{"version":2,"runs":[]}', /^x.json: is the report of all runs; only reports of --shard can be merged$/],
   ['{"version":1,"shard":{"index":1,"of":1},"runs":[]}', /--shard: version: /],
