@@ -10,7 +10,8 @@ import {
   NOTHING_CHANGED,
   StoreUnavailable,
 } from "../world-handle.ts";
-import { DurableView } from "./durable-view.ts";
+import { AdvanceReaders, EVENTS_PER_TURN } from "./advance-readers.ts";
+import type { DurableView } from "./durable-view.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LiveWorld } from "./live-world.ts";
@@ -18,16 +19,6 @@ import type { Reports } from "./reports.ts";
 import { WaitingInspections } from "./waiting-inspections.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
-/** Number of events after which due work is committed. */
-const EVENTS_PER_COMMIT = 5_000;
-/** Number of events after which other worlds get a turn: a few milliseconds. */
-export const EVENTS_PER_TURN = 500;
-/** The same while reads of this world arrive: they are answered between turns. */
-const EVENTS_PER_TURN_WITH_READS = 50;
-/** Number of events after which due work is committed once there was a read: the next one waits for less. */
-const EVENTS_PER_COMMIT_WITH_READS = 500;
-/** Number of turns after a read for which others are expected. */
-const TURNS_WITH_READS = 16;
 /** Number of events that the answer to an advance contains at most. */
 const EVENTS_PER_ADVANCE = 1_000;
 
@@ -49,20 +40,16 @@ export class Advancer {
   #from: SimTime | undefined;
   #isPaused = false;
   #committing: Promise<unknown> | undefined;
-  /** Whether the advance has been read. */
-  #hasHadReads = false;
-  /** Turns for which reads are expected. */
-  #turnsWithReads = 0;
   /** Resolves at the next pause, or at the end of the advance. */
   #nextPause: Deferred | undefined;
-  /** What reads see, from the first pause after the first of them. */
-  #view: DurableView | undefined;
+  readonly #readers: AdvanceReaders;
 
   constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate, reports: Reports) {
     this.#reports = reports;
     this.#lifecycle = lifecycle;
     this.#commits = commits;
     this.#gate = gate;
+    this.#readers = new AdvanceReaders((error) => lifecycle.reportFailure(error));
   }
 
   /** Sets what arrives during every later `advance`. */
@@ -83,7 +70,8 @@ export class Advancer {
 
   /** The world of the last durable commit of an advance; `undefined` if nobody has read it. */
   get durableView(): DurableView | undefined {
-    return this.#view?.live === this.#lifecycle.live ? this.#view : undefined;
+    const { view } = this.#readers;
+    return view?.live === this.#lifecycle.live ? view : undefined;
   }
 
   /** Settles when the commit that is taken in steps ends, and never rejects; `undefined` if there is none. */
@@ -93,8 +81,7 @@ export class Advancer {
 
   /** Makes the advance pause more often for a while. */
   expectReads(): void {
-    this.#hasHadReads = true;
-    this.#turnsWithReads = TURNS_WITH_READS;
+    this.#readers.expect();
   }
 
   /** Makes the advance commit and pause soon. Resolves then, or when the advance ends. */
@@ -205,18 +192,15 @@ export class Advancer {
       const live = this.#lifecycle.requireLive();
       const { simulation, clock } = live;
       for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
-      const maxEvents = this.#turnsWithReads > 0 ? EVENTS_PER_TURN_WITH_READS : EVENTS_PER_TURN;
-      const isDone = this.#reports.runWithArrivals(simulation, arrivals, from, to, maxEvents);
+      const { eventsPerTurn, eventsPerCommit, areWaiting } = this.#readers;
+      const isDone = this.#reports.runWithArrivals(simulation, arrivals, from, to, eventsPerTurn);
       const { uncommittedEvents } = simulation;
       if (isDone && uncommittedEvents <= EVENTS_PER_TURN) {
         clock.advanceTo(simulation.world.at);
         return finish(live);
       }
-      const eventsPerCommit = this.#hasHadReads ? EVENTS_PER_COMMIT_WITH_READS : EVENTS_PER_COMMIT;
-      // Until there is a view, only a commit lets reads see anything.
-      const isAwaited = this.#turnsWithReads > 0 && this.#view === undefined;
-      const isPortion = isDone || uncommittedEvents >= eventsPerCommit || isAwaited;
-      if (this.#turnsWithReads > 0) this.#turnsWithReads -= 1;
+      const isPortion = isDone || uncommittedEvents >= eventsPerCommit || areWaiting;
+      this.#readers.endTurn();
       if (isPortion) await this.#commitPortion(live);
       await nextTurn();
       if (this.#nextPause !== undefined) {
@@ -224,7 +208,7 @@ export class Advancer {
         await nextTurn();
       }
       // Answers leave, and requests arrive, before the advance takes the thread again.
-      if (this.#isPaused && this.#turnsWithReads > 0) await nextTurn();
+      if (this.#isPaused && this.#readers.areExpected) await nextTurn();
       await this.#inspectIfDue(live);
       this.#isPaused = false;
       const { name, isShuttingDown } = this.#lifecycle;
@@ -248,17 +232,14 @@ export class Advancer {
     const { simulation, clock } = live;
     // Not before: others see the clock, and must not see what a kill can undo.
     clock.advanceTo(simulation.world.at);
-    this.#view?.taken();
+    const { view } = this.#readers;
+    view?.taken();
     // A small commit takes less time than the turns of its steps. But those who read the view need not wait for the disk.
-    if (simulation.uncommittedEvents <= EVENTS_PER_TURN && this.#view === undefined) this.#commits.now();
+    if (simulation.uncommittedEvents <= EVENTS_PER_TURN && view === undefined) this.#commits.now();
     else await this.#commitInSteps();
-    this.#view?.durable();
     this.#committedAt = this.#now();
     this.#isPaused = true;
-    if (this.#hasHadReads && this.#isAdvancing)
-      this.#view ??= new DurableView(live, this.#committedAt, (error) =>
-        this.#lifecycle.reportFailure(error),
-      );
+    if (this.#isAdvancing) this.#readers.show(live, this.#committedAt);
     this.#endWaitForPause();
   }
 
@@ -299,11 +280,9 @@ export class Advancer {
   #endPauses(): void {
     this.#hasPauses = false;
     this.#isAdvancing = false;
-    this.#hasHadReads = false;
     this.#from = undefined;
     this.#isPaused = false;
-    this.#view?.end();
-    this.#view = undefined;
+    this.#readers.endAdvance();
     this.#endWaitForPause();
     this.#inspections.release();
   }

@@ -1,0 +1,72 @@
+import type { SimTime } from "../../kernel/time.ts";
+import { DurableView } from "./durable-view.ts";
+import type { LiveWorld } from "./live-world.ts";
+
+/** Number of events after which due work is committed. */
+const EVENTS_PER_COMMIT = 5_000;
+/** The same once there was a read. */
+const EVENTS_PER_COMMIT_WITH_READS = 500;
+/** Number of events after which other worlds get a turn: a few milliseconds. */
+export const EVENTS_PER_TURN = 500;
+/** The same while reads of this world arrive: they are answered between turns. */
+const EVENTS_PER_TURN_WITH_READS = 50;
+/** Number of turns after a read for which others are expected. */
+const TURNS_WITH_READS = 16;
+
+/** Those who read a world while it advances: they decide how often it pauses and commits, and what they see. */
+export class AdvanceReaders {
+  readonly #onLost: (error: unknown) => void;
+  #hasHadReads = false;
+  /** Turns for which reads are expected. */
+  #turnsWithReads = 0;
+  /** What reads see, from the first pause after the first of them. */
+  #view: DurableView | undefined;
+
+  constructor(onLost: (error: unknown) => void) {
+    this.#onLost = onLost;
+  }
+
+  get view(): DurableView | undefined {
+    return this.#view;
+  }
+
+  /** Whether reads are expected soon. */
+  get areExpected(): boolean {
+    return this.#turnsWithReads > 0;
+  }
+
+  /** Whether reads wait for a commit: until there is a view, only a commit lets them see anything. */
+  get areWaiting(): boolean {
+    return this.areExpected && this.#view === undefined;
+  }
+
+  get eventsPerTurn(): number {
+    return this.areExpected ? EVENTS_PER_TURN_WITH_READS : EVENTS_PER_TURN;
+  }
+
+  get eventsPerCommit(): number {
+    return this.#hasHadReads ? EVENTS_PER_COMMIT_WITH_READS : EVENTS_PER_COMMIT;
+  }
+
+  /** Makes the advance pause more often for a while. */
+  expect(): void {
+    this.#hasHadReads = true;
+    this.#turnsWithReads = TURNS_WITH_READS;
+  }
+
+  endTurn(): void {
+    if (this.#turnsWithReads > 0) this.#turnsWithReads -= 1;
+  }
+
+  /** Everything that has happened is durable. */
+  show(live: LiveWorld, now: SimTime): void {
+    this.#view?.durable();
+    if (this.#hasHadReads) this.#view ??= new DurableView(live, now, this.#onLost);
+  }
+
+  endAdvance(): void {
+    this.#hasHadReads = false;
+    this.#view?.end();
+    this.#view = undefined;
+  }
+}
