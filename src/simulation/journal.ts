@@ -87,6 +87,8 @@ export interface Journal {
    * asked of the journal meanwhile completes the write first.
    */
   beginWrite?(batch: Batch): SteppedWrite;
+  /** Resolves when a write can begin without waiting for the disk; `undefined` if it can, absent if it always can. */
+  readonly writable?: Promise<void> | undefined;
   /** Undoes a write whose outcome is unknown, or makes it durable. Throws if that fails again. */
   settleFailedWrite(): void;
   /** Events with a sequence number above `since` (exclusive), in order, without truncated ones. */

@@ -10,6 +10,7 @@ import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { asCorruptFile } from "../tables/journal-checksum.ts";
 import { readHistoryRow } from "../tables/journal-row.ts";
 import { syncEntry } from "./atomic-file.ts";
+import { requestCheckpoints } from "./checkpoint-thread.ts";
 import { copyDatabase, isPinned, whilePinned } from "./copy.ts";
 import { HeadMark } from "./head-mark.ts";
 import { catchUp, type LoadedWorld } from "./loaded-world.ts";
@@ -83,7 +84,7 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
       checkUsable: options.checkUsable,
       eventsPerBlock: options.eventsPerBlock,
       // A program that checkpoints the log must find only commits that are durable.
-      log: leavesLog ? undefined : new LogSync(sqlite),
+      log: leavesLog ? undefined : new LogSync(sqlite, requestCheckpoints(path)),
       onWritten: (head) => mark?.write({ ...head, historyId }),
     });
     if (options.marksHead === true) {

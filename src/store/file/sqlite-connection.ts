@@ -128,4 +128,4 @@ export function retainStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.
 }
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-const DRIVER_IS_AT_RISK = major > 24 || (major === 24 && minor >= 19);
+export const DRIVER_IS_AT_RISK = major > 24 || (major === 24 && minor >= 19);

@@ -92,9 +92,20 @@ export class DurableTransactions {
   }
 
   /** Completes a transaction that is in progress, and makes all commits durable. */
-  settle(): void {
+  sync(): void {
     this.complete();
     this.#log?.now();
+  }
+
+  /** The same. Then this connection alone uses the log. */
+  settle(): void {
+    this.sync();
+    this.#log?.endCheckpoint();
+  }
+
+  /** Resolves when a transaction can begin without blocking; `undefined` if it can. */
+  get writable(): Promise<void> | undefined {
+    return this.#log?.writable;
   }
 
   /**
@@ -113,6 +124,7 @@ export class DurableTransactions {
   #begin(): void {
     this.complete();
     this.settleFailedCommit();
+    this.#log?.endCheckpoint();
     this.#checkUsable();
     this.#statements.begin.run();
   }

@@ -7,6 +7,20 @@ import { intactWalBytes, makeWalDurable, walEnd, walPath } from "./wal-file.ts";
 /** As SQLite's own default: 4 MiB of pages. */
 const FRAMES_BEFORE_CHECKPOINT = 1_000;
 
+/** A checkpoint in another thread. */
+export type RequestedCheckpoint = {
+  /** Resolves when it has ended, or will not begin any more. */
+  readonly ended: Promise<void>;
+  /** Blocks until it has ended. Returns false if it had not begun: then it never will. */
+  readonly end: () => boolean;
+};
+
+export type RequestCheckpoint = {
+  /** Runs a checkpoint of the log in another thread; `undefined` if that is not possible. */
+  readonly request: () => RequestedCheckpoint | undefined;
+  readonly release: () => void;
+};
+
 /** The last commit, until it is durable. */
 class Unsynced {
   readonly onDurable: () => void;
@@ -23,7 +37,7 @@ class Unsynced {
 /**
  * Syncs the write-ahead log of a connection after its commits, instead of SQLite, so that the thread need not wait
  * (decision 0042). At most one commit is not durable: before the next one is written, its sync has ended, or
- * `now` is called. No checkpoint reads the log before.
+ * `now` is called. No checkpoint reads the log before, and nothing is written while one runs (decision 0051).
  */
 export class LogSync {
   readonly #sqlite: BetterSqlite3.Database;
@@ -31,20 +45,27 @@ export class LogSync {
   readonly #file: number;
   readonly #end: () => number;
   readonly #frames;
-  readonly #checkpoint;
+  readonly #checkpointNow;
+  readonly #checkpoints: RequestCheckpoint | undefined;
+  /** The one that is requested or runs. */
+  #checkpoint: RequestedCheckpoint | undefined;
+  /** The length of the log at the last checkpoint, in frames. Readers of the file can prevent that it is copied. */
+  #framesTried = 0;
   #unsynced: Unsynced | undefined;
   /** Syncs of the thread pool that are in progress. A commit that is made durable otherwise leaves its own behind. */
   #syncing = 0;
   #isClosed = false;
 
-  constructor(sqlite: BetterSqlite3.Database) {
+  /** Without `checkpoints`, the log is checkpointed on this thread. */
+  constructor(sqlite: BetterSqlite3.Database, checkpoints?: RequestCheckpoint) {
     this.#sqlite = sqlite;
+    this.#checkpoints = checkpoints;
     // NORMAL: a commit writes the log and does not sync it. SQLite still syncs before and after a checkpoint.
     sqlite.exec("PRAGMA synchronous = NORMAL");
     sqlite.exec("PRAGMA wal_autocheckpoint = 0");
     this.#end = walEnd(sqlite);
-    this.#frames = sqlite.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
-    this.#checkpoint = sqlite.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+    this.#frames = sqlite.prepare<[], { log: number; checkpointed: number }>("PRAGMA wal_checkpoint(NOOP)");
+    this.#checkpointNow = sqlite.prepare("PRAGMA wal_checkpoint(PASSIVE)");
     this.#file = openSync(walPath(sqlite.name), "r+");
   }
 
@@ -70,6 +91,18 @@ export class LogSync {
     return unsynced.promise;
   }
 
+  /** Resolves when the log may be written: no checkpoint is in progress; `undefined` if that is so. */
+  get writable(): Promise<void> | undefined {
+    return this.#checkpoint?.ended;
+  }
+
+  /** Ends a checkpoint that is in progress, blocking. */
+  endCheckpoint(): void {
+    const checkpoint = this.#checkpoint;
+    this.#checkpoint = undefined;
+    if (checkpoint?.end() === false) this.#checkpointHere();
+  }
+
   /** Makes the last commit durable and ends. Returns whether it is durable: otherwise the log must not be checkpointed. */
   close(): boolean {
     if (this.#isClosed) return this.#unsynced === undefined;
@@ -79,6 +112,9 @@ export class LogSync {
       // The log stays next to the file, and the next start makes it durable.
     }
     this.#isClosed = true;
+    // Its connection must be closed before this one, which deletes the log if it is the last.
+    this.#checkpoint?.end();
+    this.#checkpoints?.release();
     if (this.#syncing === 0) closeSync(this.#file);
     return this.#unsynced === undefined;
   }
@@ -131,11 +167,38 @@ export class LogSync {
     this.#unsynced = undefined;
     unsynced.isDurable = true;
     unsynced.onDurable();
-    if (this.#isClosed) return;
+    if (!this.#isClosed) this.#checkpointIfDue();
+  }
+
+  #checkpointIfDue(): void {
+    const { log, checkpointed } = this.#lengths();
+    // The log has begun anew.
+    if (log < this.#framesTried) this.#framesTried = 0;
+    if (log - Math.max(checkpointed, this.#framesTried) < FRAMES_BEFORE_CHECKPOINT) return;
+    this.#framesTried = log;
+    const requested = this.#checkpoints?.request();
+    this.#checkpoint = requested;
+    if (requested === undefined) this.#checkpointHere();
+    else
+      void requested.ended.then(() => {
+        if (this.#checkpoint === requested) this.#checkpoint = undefined;
+      });
+  }
+
+  #lengths(): { readonly log: number; readonly checkpointed: number } {
     try {
-      if ((this.#frames.get()?.log ?? 0) >= FRAMES_BEFORE_CHECKPOINT) this.#checkpoint.all();
+      return this.#frames.get() ?? { log: 0, checkpointed: 0 };
     } catch {
-      // The log still contains everything, and the next commit tries again.
+      // The next commit tries again.
+      return { log: 0, checkpointed: 0 };
+    }
+  }
+
+  #checkpointHere(): void {
+    try {
+      this.#checkpointNow.all();
+    } catch {
+      // The log still contains everything.
     }
   }
 }

@@ -106,7 +106,11 @@ export class SqliteJournal implements Journal {
   write(batch: Batch): void {
     const write = this.beginWrite(batch);
     while (!write.step());
-    this.settle();
+    this.#transactions.sync();
+  }
+
+  get writable(): Promise<void> | undefined {
+    return this.#transactions.writable;
   }
 
   beginWrite(batch: Batch): SteppedWrite {
@@ -132,7 +136,7 @@ export class SqliteJournal implements Journal {
     this.#transactions.complete();
   }
 
-  /** Completes the write that is in progress, and makes all writes durable. */
+  /** Completes the write that is in progress, and makes all writes durable. Then nothing else uses the log. */
   settle(): void {
     this.#transactions.settle();
   }
@@ -185,8 +189,12 @@ export class SqliteJournal implements Journal {
     const chain = this.chainAt(seq);
     if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
     const world = await packCheckpoint(checkpoint);
-    // Completing a commit that is taken in steps would block others.
-    while (this.#transactions.isInSteps) await nextTurn();
+    // Completing a commit that is taken in steps would block others, and so would ending a checkpoint of the log.
+    for (;;) {
+      if (this.#transactions.isInSteps) await nextTurn();
+      else if (this.writable !== undefined) await this.writable;
+      else break;
+    }
     this.#transactions.run(() => this.#statements.insertCheckpoint.run(seq, at, chain, world));
   }
 

@@ -71,6 +71,11 @@ export class GroupCommit {
     return this.#syncing?.promise;
   }
 
+  /** Resolves when a commit can begin without waiting for the disk; `undefined` if it can. */
+  get writable(): Promise<void> | undefined {
+    return this.#lifecycle.live?.simulation.journal.writable;
+  }
+
   /** Commits at once, and waits for the sync. Throws `StoreUnavailable` when the commit fails. */
   now(): void {
     const commit = this.#begin(({ simulation, clock }, requests, onLost) => {
@@ -89,6 +94,7 @@ export class GroupCommit {
    */
   async inSteps(): Promise<void> {
     await this.#syncing?.promise.catch(() => undefined);
+    while (this.writable !== undefined) await this.writable;
     const commit = this.#beginInSteps();
     if (commit === undefined) throw new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`);
     while (!this.#step(commit)) await nextTurn();
@@ -99,6 +105,11 @@ export class GroupCommit {
     setImmediate(() => {
       // A commit in the meantime has included everything that waits for this one. A sync commits the next when it ends.
       if (this.#next === undefined || this.#syncing !== undefined) return;
+      const { writable } = this;
+      if (writable !== undefined) {
+        void writable.then(() => this.#commitSoon());
+        return;
+      }
       try {
         const commit = this.#beginInSteps();
         if (commit === undefined) return;
