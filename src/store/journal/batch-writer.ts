@@ -13,9 +13,8 @@ import type { StoredEvents } from "./stored-events.ts";
 
 /** The table outside history whose rows may be lost. Secrets belong to the change that created them. */
 const LOSABLE_TABLE: TableName = "apiKeyUses";
-/** Each step takes about five milliseconds. */
-const BLOCKS_PER_STEP = 2;
-const ROWS_PER_STEP = 500;
+/** Each step takes one to three milliseconds. */
+const ROWS_PER_STEP = 100;
 
 /** The position that a journal continues from. */
 export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
@@ -46,12 +45,13 @@ export class BatchWriter {
     const { events, changes, settings, numbers, clock, now } = batch;
     const { seq, at } = events.at(-1) ?? head;
     let { chain } = head;
-    const eventsPerStep = BLOCKS_PER_STEP * this.#events.eventsPerBlock;
     // Also without events: old rows become blocks.
-    for (let from = 0; from === 0 || from < events.length; from += eventsPerStep) {
+    for (let from = 0; from === 0 || from < events.length; ) {
       if (from > 0) yield;
-      const portion = events.slice(from, from + eventsPerStep);
+      const portion = events.slice(from, from + this.#events.portionOf(events.length - from));
       chain = this.#events.append(portion.map(storedEventOf), chain, oldest);
+      from += portion.length;
+      if (portion.length === 0) break;
     }
     let count = 0;
     for (const change of changes) {

@@ -8,6 +8,9 @@ import { type Link, prepareEventStatements } from "./event-statements.ts";
 /** Larger blocks are hardly smaller per event. */
 export const EVENTS_PER_BLOCK = 512;
 
+/** Events that become rows in one step. A block takes as long. */
+const ROWS_PER_PORTION = 128;
+
 /** Where reading starts. The chain checksum is absent if it is not known yet. */
 type Start = { readonly seq: number; readonly chain: number | undefined };
 
@@ -34,6 +37,12 @@ export class StoredEvents {
   /** The newest event. */
   get last(): Link | undefined {
     return this.#statements.lastRow.get() ?? this.#lastOfBlocks();
+  }
+
+  /** How many of so many new events to add at once: those that complete a block, or few. */
+  portionOf(count: number): number {
+    const missing = this.eventsPerBlock - this.#rows().count;
+    return missing > 0 && count >= missing ? missing : Math.min(count, ROWS_PER_PORTION);
   }
 
   /**
@@ -145,9 +154,7 @@ export class StoredEvents {
    */
   #pack(events: readonly StoredEvent[], before: number, oldest: Link): number | undefined {
     if (this.#cannotPack) return undefined;
-    const firstRow = this.#statements.firstRow.get() ?? undefined;
-    const lastRow = firstRow === undefined ? undefined : this.#statements.lastRow.get();
-    const rowCount = lastRow === undefined || firstRow === undefined ? 0 : lastRow.seq - firstRow + 1;
+    const { firstRow, count: rowCount } = this.#rows();
     if (rowCount + events.length < this.eventsPerBlock) return undefined;
     // Truncated rows are deleted first, a few with every commit.
     if (firstRow !== undefined && firstRow <= oldest.seq) return undefined;
@@ -167,6 +174,15 @@ export class StoredEvents {
     this.#statements.deleteRowsAfter.run(0);
     const chain = this.#insertBlocks([...rows, ...events], rows.length === 0 ? before : link.chain);
     return chain;
+  }
+
+  #rows(): { readonly firstRow: number | undefined; readonly count: number } {
+    const firstRow = this.#statements.firstRow.get() ?? undefined;
+    const lastRow = firstRow === undefined ? undefined : this.#statements.lastRow.get();
+    return {
+      firstRow,
+      count: lastRow === undefined || firstRow === undefined ? 0 : lastRow.seq - firstRow + 1,
+    };
   }
 
   /** In blocks of one or nearly two times the usual size. */

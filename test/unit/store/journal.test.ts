@@ -101,12 +101,14 @@ describe("a write in steps", () => {
   });
 
   test.each([
-    [1, 1, 1],
-    [1_024, 499, 1],
-    [1_025, 0, 2],
-    [1, 500, 3],
-    [1, 501, 3],
-    [1_025, 1_000, 5],
+    [1, 99, 1],
+    [1, 100, 3],
+    [1, 101, 3],
+    [128, 0, 1],
+    [129, 0, 2],
+    // Two blocks, and what remains.
+    [1_024, 0, 3],
+    [1_025, 200, 6],
   ])("of %i events and %i rows takes %i", (events, rows, expected) => {
     const { journal, batch } = createLargeBatch();
     const onLost = vi.fn();
