@@ -54,6 +54,8 @@ export type DataDirectoryOptions = {
   readonly leavesLogs?: boolean;
   /** Default: `EVENTS_PER_BLOCK`. */
   readonly eventsPerBlock?: number;
+  /** Default: `FRAMES_PER_CHECKPOINT`. */
+  readonly framesPerCheckpoint?: number;
   /** Called with what is missing from such a world. */
   readonly onAcceptedLoss?: (world: string, missing: readonly string[]) => void;
   /** Called with the worlds without a head mark, if there are any: a loss in them cannot be noticed. */
@@ -137,6 +139,7 @@ export class DataDirectory implements WorldStorage {
         marksHead: true,
         leavesLog: this.#options.leavesLogs === true,
         eventsPerBlock: this.#options.eventsPerBlock,
+        framesPerCheckpoint: this.#options.framesPerCheckpoint,
         checkUsable: () => {
           this.#checkLock();
           if (!isUnchanged()) throw new Error(`${path} was removed or replaced`);

@@ -95,19 +95,26 @@ class CheckpointThread {
 /** The thread of this process; `undefined` while no open world has needed it. */
 let current: CheckpointThread | undefined;
 
-/** Requests checkpoints of one file. `release` must be called when it is closed. */
-export function requestCheckpoints(path: string): RequestCheckpoint {
+/**
+ * Requests checkpoints of one file. `checkUsable` throws if another file is at its path, to which the thread must not
+ * copy. `release` must be called when the file is closed.
+ */
+export function requestCheckpoints(
+  path: string,
+  checkUsable: () => void = () => undefined,
+): RequestCheckpoint {
   const user = {};
   let thread: CheckpointThread | undefined;
   return {
     request() {
       try {
+        checkUsable();
         current ??= new CheckpointThread();
         if (thread !== current) thread?.release(user);
         thread = current;
         return thread.request(user, path);
       } catch {
-        // Node can be started without the permission to create threads.
+        // Also, Node can be started without the permission to create threads.
         return undefined;
       }
     },

@@ -63,6 +63,8 @@ export type OpenOptions = {
   readonly isLogChecked?: boolean;
   /** Default: `EVENTS_PER_BLOCK`. */
   readonly eventsPerBlock?: number | undefined;
+  /** The length of the write-ahead log from which on it is moved into the file. Default: `FRAMES_PER_CHECKPOINT`. */
+  readonly framesPerCheckpoint?: number | undefined;
   /** Default: `FULL_CHECK_MAX_BYTES`. */
   readonly fullCheckMaxBytes?: number;
 };
@@ -84,7 +86,9 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
       checkUsable: options.checkUsable,
       eventsPerBlock: options.eventsPerBlock,
       // A program that checkpoints the log must find only commits that are durable.
-      log: leavesLog ? undefined : new LogSync(sqlite, requestCheckpoints(path)),
+      log: leavesLog
+        ? undefined
+        : new LogSync(sqlite, requestCheckpoints(path, options.checkUsable), options.framesPerCheckpoint),
       onWritten: (head) => mark?.write({ ...head, historyId }),
     });
     if (options.marksHead === true) {

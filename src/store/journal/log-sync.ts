@@ -5,7 +5,7 @@ import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { intactWalBytes, makeWalDurable, walEnd, walPath } from "./wal-file.ts";
 
 /** As SQLite's own default: 4 MiB of pages. */
-const FRAMES_BEFORE_CHECKPOINT = 1_000;
+export const FRAMES_PER_CHECKPOINT = 1_000;
 
 /** A checkpoint in another thread. */
 export type RequestedCheckpoint = {
@@ -47,6 +47,7 @@ export class LogSync {
   readonly #frames;
   readonly #checkpointNow;
   readonly #checkpoints: RequestCheckpoint | undefined;
+  readonly #framesPerCheckpoint: number;
   /** The one that is requested or runs. */
   #checkpoint: RequestedCheckpoint | undefined;
   /** The length of the log at the last checkpoint, in frames. Readers of the file can prevent that it is copied. */
@@ -57,8 +58,13 @@ export class LogSync {
   #isClosed = false;
 
   /** Without `checkpoints`, the log is checkpointed on this thread. */
-  constructor(sqlite: BetterSqlite3.Database, checkpoints?: RequestCheckpoint) {
+  constructor(
+    sqlite: BetterSqlite3.Database,
+    checkpoints?: RequestCheckpoint,
+    framesPerCheckpoint = FRAMES_PER_CHECKPOINT,
+  ) {
     this.#sqlite = sqlite;
+    this.#framesPerCheckpoint = framesPerCheckpoint;
     this.#checkpoints = checkpoints;
     // NORMAL: a commit writes the log and does not sync it. SQLite still syncs before and after a checkpoint.
     sqlite.exec("PRAGMA synchronous = NORMAL");
@@ -174,7 +180,7 @@ export class LogSync {
     const { log, checkpointed } = this.#lengths();
     // The log has begun anew.
     if (log < this.#framesTried) this.#framesTried = 0;
-    if (log - Math.max(checkpointed, this.#framesTried) < FRAMES_BEFORE_CHECKPOINT) return;
+    if (log - Math.max(checkpointed, this.#framesTried) < this.#framesPerCheckpoint) return;
     this.#framesTried = log;
     const requested = this.#checkpoints?.request();
     this.#checkpoint = requested;

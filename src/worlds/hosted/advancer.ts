@@ -234,8 +234,10 @@ export class Advancer {
     clock.advanceTo(simulation.world.at);
     const { view } = this.#readers;
     view?.taken();
-    // A small commit takes less time than the turns of its steps. But those who read the view need not wait for the disk.
-    if (simulation.uncommittedEvents <= EVENTS_PER_TURN && view === undefined) this.#commits.now();
+    // A small commit takes less time than the turns of its steps. But those who read the view need not wait for the disk,
+    // and nobody for a checkpoint of the log.
+    const isSmall = simulation.uncommittedEvents <= EVENTS_PER_TURN;
+    if (isSmall && view === undefined && this.#commits.writable === undefined) this.#commits.now();
     else await this.#commitInSteps();
     this.#committedAt = this.#now();
     this.#isPaused = true;

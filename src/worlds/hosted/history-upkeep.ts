@@ -69,10 +69,11 @@ export class HistoryUpkeep {
   async #tidyFile(live: LiveWorld): Promise<void> {
     const isCurrent = () => this.#lifecycle.live === live;
     try {
-      while (!live.simulation.journal.prune()) {
-        await nextTurn();
+      const { journal } = live.simulation;
+      do {
+        await (journal.writable ?? nextTurn());
         if (!isCurrent()) return;
-      }
+      } while (!journal.prune());
     } catch (error) {
       this.#lifecycle.reportFailure(error);
       if (isCurrent()) this.#fail(live, error);

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { type Batch, OutcomeUnknown } from "../../../src/simulation/journal.ts";
-import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import { DataDirectory, type DataDirectoryOptions } from "../../../src/worlds/data-directory.ts";
 import type { ForkSettings, History, OpenHistory } from "../../../src/worlds/world-storage.ts";
 import {
   type Content,
@@ -16,8 +16,9 @@ import {
 export class FollowedDirectory extends DataDirectory {
   readonly #ledger: Ledger;
 
-  constructor(path: string, ledger: Ledger) {
+  constructor(path: string, ledger: Ledger, options: DataDirectoryOptions = {}) {
     super(path, MIGRATIONS_FOLDER, {
+      ...options,
       onUpgrade: (world, previousName) =>
         ledger.set([snapshotFile(world, previousName), ...ledger.existing(worldFile(world))]),
     });

@@ -181,8 +181,14 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off64_t offset) {
   return written;
 }
 
+/** Node closes some descriptors without calling close(), and one that wakes a new thread may have their number. */
+static int is_file(int fd) {
+  struct stat status;
+  return is_tracked(fd) && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 ssize_t write(int fd, const void *data, size_t length) {
-  if (!is_tracked(fd)) return REAL(write)(fd, data, length);
+  if (!is_file(fd)) return REAL(write)(fd, data, length);
   pthread_mutex_lock(&mutex);
   off64_t offset = (fcntl(fd, F_GETFL) & O_APPEND) ? lseek64(fd, 0, SEEK_END) : lseek64(fd, 0, SEEK_CUR);
   ssize_t written = write_at(fd, data, length, offset);
@@ -191,13 +197,24 @@ ssize_t write(int fd, const void *data, size_t length) {
   return written;
 }
 
+/** The threads of a process read at the same time. */
+static int read_fails(int fd) {
+  if (!is_file(fd)) return 0;
+  pthread_mutex_lock(&mutex);
+  int failure = failure_of('r');
+  int code = errno;
+  pthread_mutex_unlock(&mutex);
+  errno = code;
+  return failure;
+}
+
 ssize_t pread64(int fd, void *data, size_t length, off64_t offset) {
-  if (is_tracked(fd) && failure_of('r')) return -1;
+  if (read_fails(fd)) return -1;
   return REAL(pread64)(fd, data, length, offset);
 }
 
 ssize_t read(int fd, void *data, size_t length) {
-  if (is_tracked(fd) && failure_of('r')) return -1;
+  if (read_fails(fd)) return -1;
   return REAL(read)(fd, data, length);
 }
 
