@@ -79,6 +79,7 @@ export class Pooler {
     const key = this.#cancelKeys.registerPooled(() => client.server?.cancelPid);
     const client: PooledClient = new PooledClient(stream, pool, open, settings, {
       ...listener,
+      beforeWork: this.#cancelKeys.holdingCancels(key.pid, listener.beforeWork),
       onClosed: () => {
         this.#cancelKeys.forget(key.pid);
         listener.onClosed();

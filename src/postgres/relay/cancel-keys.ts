@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createConnection } from "node:net";
 import type { EngineAddress } from "../engine/engine.ts";
+import type { RelayListener } from "./relay.ts";
 
 const CANCEL_REQUEST = 80_877_102;
 const MAX_INT32 = 2 ** 31 - 1;
@@ -13,9 +14,16 @@ type EngineKey = { readonly address: EngineAddress; readonly pid: number; readon
 /** The key of a client, and the body of the BackendKeyData message that tells it. */
 type ClientKey = { readonly pid: number; readonly body: Buffer };
 
+type KnownKey = {
+  readonly secret: string;
+  readonly find: FindKey;
+  /** The work of the client that may still be held back. */
+  held?: Promise<unknown>;
+};
+
 /** The keys with which clients cancel queries. Those of the engines are not unique, so clients get others. */
 export class CancelKeys {
-  readonly #keys = new Map<number, { readonly secret: string; readonly find: FindKey }>();
+  readonly #keys = new Map<number, KnownKey>();
 
   /** Returns the body of the BackendKeyData message for the client. `body`: that of the engine. */
   register(address: EngineAddress, body: Buffer): ClientKey {
@@ -42,6 +50,19 @@ export class CancelKeys {
     this.#keys.delete(pid);
   }
 
+  /**
+   * Makes requests to cancel wait until the work that `beforeWork` holds back is sent. An engine that has not
+   * received it is idle, and would ignore the signal.
+   */
+  holdingCancels(pid: number, beforeWork: RelayListener["beforeWork"]): RelayListener["beforeWork"] {
+    return () => {
+      const mayProceed = beforeWork();
+      const key = this.#keys.get(pid);
+      if (key !== undefined && typeof mayProceed !== "boolean") key.held = mayProceed;
+      return mayProceed;
+    };
+  }
+
   /** Cancels the query of the session with this key. Other keys are ignored, as in Postgres. */
   async cancel(pid: number, secret: string): Promise<void> {
     const key = this.#keys.get(pid);
@@ -50,7 +71,10 @@ export class CancelKeys {
 
   /** Cancels the query of a session of the gateway itself. */
   async cancelSession(clientPid: number): Promise<void> {
-    const key = this.#keys.get(clientPid)?.find();
+    const known = this.#keys.get(clientPid);
+    // Work that failed has ended its session.
+    await known?.held?.catch(() => undefined);
+    const key = known?.find();
     if (key === undefined) return;
     const { address, pid: enginePid, secret: engineSecret } = key;
     const packet = Buffer.alloc(12);

@@ -250,7 +250,11 @@ class ClientSession {
     );
     return {
       serve: (client, listener) => {
-        const relay = new Relay(client, socket, listener);
+        const beforeWork =
+          cancelPid === undefined
+            ? listener.beforeWork
+            : cancelKeys.holdingCancels(cancelPid, listener.beforeWork);
+        const relay = new Relay(client, socket, { ...listener, beforeWork });
         client.write(greeting);
         return relay;
       },

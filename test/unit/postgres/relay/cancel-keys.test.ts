@@ -73,3 +73,67 @@ test("a client of the pooler cancels the session that works for it now, if there
   await keys.cancel(pid, secret);
   expect(received).toHaveLength(1);
 });
+
+/** Work that its client has sent and the server still holds back. */
+function heldWork() {
+  let release: (mayProceed: boolean) => void = () => undefined;
+  const work = new Promise<boolean>((resolve) => {
+    release = resolve;
+  });
+  return { work, release: () => release(true) };
+}
+
+test("a cancel request waits for work that is not yet with the engine, which would ignore the signal", async () => {
+  const { address, received } = await engine();
+  const keys = new CancelKeys();
+  const { pid, body } = keys.register(address, keyOf(42, 7));
+  const { work, release } = heldWork();
+  const beforeWork = keys.holdingCancels(pid, () => work);
+  expect(beforeWork()).toBe(work);
+  let isWithEngine = false;
+  work.then(() => {
+    expect(received).toEqual([]);
+    isWithEngine = true;
+  });
+  const cancelled = keys.cancel(pid, body.toString("hex", 4)).then(() => expect(isWithEngine).toBe(true));
+  // Cancels of other sessions arrive in the meantime.
+  const other = keys.register(address, keyOf(43, 8));
+  await keys.cancel(other.pid, other.body.toString("hex", 4));
+  expect(received.map((packet) => packet.readInt32BE(8))).toEqual([43]);
+  received.length = 0;
+  release();
+  await cancelled;
+  expect(received.map((packet) => packet.readInt32BE(8))).toEqual([42]);
+});
+
+test("a cancel request waits for held work of a client of the pooler, and finds its session then", async () => {
+  const { address, received } = await engine();
+  const keys = new CancelKeys();
+  const session = keys.register(address, keyOf(42, 7));
+  let current: number | undefined;
+  const { pid, body } = keys.registerPooled(() => current);
+  const { work, release } = heldWork();
+  const beforeWork = keys.holdingCancels(pid, () => work);
+  void beforeWork();
+  void work.then(() => {
+    current = session.pid;
+  });
+  const cancelled = keys.cancel(pid, body.toString("hex", 4));
+  release();
+  await cancelled;
+  expect(received).toHaveLength(1);
+});
+
+test("work that fails, or that waits for nothing, holds no cancel request back", async () => {
+  const { address, received } = await engine();
+  const keys = new CancelKeys();
+  const { pid, body } = keys.register(address, keyOf(42, 7));
+  const secret = body.toString("hex", 4);
+  const failed = Promise.reject(new Error("the store is not available"));
+  keys.holdingCancels(pid, () => failed)();
+  await expect(failed).rejects.toThrow("the store");
+  await keys.cancel(pid, secret);
+  expect(keys.holdingCancels(pid, () => true)()).toBe(true);
+  await keys.cancel(pid, secret);
+  expect(received).toHaveLength(2);
+});
