@@ -4,6 +4,7 @@ import { cacheCapacityOf, cacheStatisticsOf } from "../compute/branch-content.ts
 import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";
 import { CpuLoad } from "../compute/cpu-load.ts";
 import { MarkSchedule } from "../data/mark-schedule.ts";
+import type { Absence } from "../engine/engine.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
 import { ComputeClock } from "./compute-clock.ts";
@@ -43,6 +44,8 @@ export class ServedCompute {
   readonly #sessions = new Map<string, ServedSession>();
   #sampling: NodeJS.Timeout | undefined;
   #applying: NodeJS.Timeout | undefined;
+  /** By the connections that may drop a database now. */
+  readonly #drops = new Map<string, Absence>();
   #replications = 0;
   #publishing: Promise<void> = Promise.resolve();
   /** Of the local file cache when the last work began, in blocks. */
@@ -80,6 +83,22 @@ export class ServedCompute {
 
   detach(connectionId: string): void {
     this.#sessions.delete(connectionId);
+    this.endDrop(connectionId);
+  }
+
+  /** A session may drop a database. Resolves when the server is in no database of clients. */
+  async beginDrop(connectionId: string): Promise<void> {
+    this.endDrop(connectionId);
+    const absence = this.host.keepOutOfDatabases();
+    if (absence === undefined) return;
+    this.#drops.set(connectionId, absence);
+    await absence.begun;
+  }
+
+  /** The session has dropped it, or has not. */
+  endDrop(connectionId: string): void {
+    this.#drops.get(connectionId)?.end();
+    this.#drops.delete(connectionId);
   }
 
   /** Before a new session: it sees what others have read. Never rejects. */
@@ -106,6 +125,7 @@ export class ServedCompute {
 
   endWork(connectionId: string): void {
     this.spans.end(connectionId);
+    this.endDrop(connectionId);
     this.#marks.workEnded();
     if (this.#ignoresLoad) return;
     this.#sampling ??= setTimeout(() => void this.sampleNow(), STATISTICS_DELAY_MS).unref();

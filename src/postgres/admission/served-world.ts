@@ -21,6 +21,7 @@ import {
   refusedConnection,
 } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
+import { mayDropDatabase } from "../statements/drops-database.ts";
 import { type Admitted, connect, disconnect, endureFaults, matchConnection } from "./admit-connection.ts";
 import { ComputeChanges } from "./compute-changes.ts";
 import { ServedCompute, type ServedSession } from "./served-compute.ts";
@@ -173,12 +174,23 @@ export class ServedWorld {
     });
   }
 
-  /** Begins a query. Throws if a fault ends the connection instead. */
-  beginQuery(admitted: Admitted): boolean | Promise<boolean> {
+  /** Begins the query of these messages. Throws if a fault ends the connection instead. */
+  beginQuery(admitted: Admitted, messages: Buffer): boolean | Promise<boolean> {
     const { remainingQueries } = admitted;
     if (remainingQueries === 0) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
     if (remainingQueries !== undefined) admitted.remainingQueries = remainingQueries - 1;
-    return this.beginWork(admitted);
+    return this.beginStatement(admitted, messages);
+  }
+
+  /** Begins the work of these messages, or of this text. */
+  beginStatement(admitted: Admitted, messages: Buffer): boolean | Promise<boolean> {
+    return mayDropDatabase(messages) ? this.#beginDrop(admitted) : this.beginWork(admitted);
+  }
+
+  async #beginDrop(admitted: Admitted): Promise<boolean> {
+    if (!(await this.beginWork(admitted))) return false;
+    await this.#serve(admitted.endpointId).beginDrop(admitted.connectionId);
+    return true;
   }
 
   /** Gives what the sessions of the compute have read so far to the view of the extension. Never rejects. */

@@ -1,6 +1,6 @@
 import type { SimTime } from "../../kernel/time.ts";
 import { EngineExited } from "../data/engine-exit.ts";
-import { type EngineClock, EngineError, type RunningEngine } from "../engine/engine.ts";
+import { type Absence, type EngineClock, EngineError, type RunningEngine } from "../engine/engine.ts";
 import { type FileCacheStatistics, writeCacheStatistics } from "../engine/extension.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../protocol/errors.ts";
 import { BlockStatistics, type DataSample } from "./block-statistics.ts";
@@ -67,6 +67,11 @@ export class ComputeHost {
   /** That of the engine that was started last; `undefined` if it has the machine's clock. */
   get clock(): EngineClock | undefined {
     return this.#running === undefined ? undefined : this.#engine?.clock;
+  }
+
+  /** Keeps the server out of the databases of clients; `undefined` if no engine runs. */
+  keepOutOfDatabases(): Absence | undefined {
+    return this.#running === undefined ? undefined : this.#engine?.keepOutOfDatabases();
   }
 
   /** The branch of the engine that was started last. */

@@ -1,5 +1,13 @@
 import pg from "pg";
-import { ADMIN_DATABASE, type AdminQuery, type Row, StatementRejected, SUPERUSER } from "./engine.ts";
+import { DatabaseAbsences } from "./database-absence.ts";
+import {
+  type Absence,
+  ADMIN_DATABASE,
+  type AdminQuery,
+  type Row,
+  StatementRejected,
+  SUPERUSER,
+} from "./engine.ts";
 import { adminOptions, localSession } from "./session-settings.ts";
 
 /** Returns all values as text, so that no number loses digits. */
@@ -19,6 +27,7 @@ export class AdminSessions {
   readonly #version: number;
   #client: Promise<pg.Client> | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #absences = new DatabaseAbsences();
 
   /** `version`: the major version of the cluster. */
   constructor(socketDirectory: string, port: number, version: number) {
@@ -32,17 +41,37 @@ export class AdminSessions {
     return this.#inOrder(async () => rowsOf(await this.#session(), sql));
   }
 
+  /** Whether `inDatabase` waits now. */
+  get areBarred(): boolean {
+    return this.#absences.isBarred;
+  }
+
+  /** No session of a database that clients write to is open, or is opened, until the end of the absence. */
+  keepOut(): Absence {
+    return this.#absences.begin();
+  }
+
   /** Opens a session of a database that clients write to, for the duration of `work`. */
-  inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T> {
-    return this.#inOrder(async () => {
-      const client = await this.#connect(database);
-      try {
-        await rowsOf(client, RESET_SETTINGS);
-        return await work((sql) => rowsOf(client, sql));
-      } finally {
-        await client.end().catch(() => undefined);
-      }
-    });
+  async inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T> {
+    for (;;) {
+      await this.#absences.over();
+      const done = await this.#inOrder(async () => {
+        // An absence may have begun while earlier calls ran.
+        if (this.areBarred) return undefined;
+        return { result: await this.#absences.visit(() => this.#visit(database, work)) };
+      });
+      if (done !== undefined) return done.result;
+    }
+  }
+
+  async #visit<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T> {
+    const client = await this.#connect(database);
+    try {
+      await rowsOf(client, RESET_SETTINGS);
+      return await work((sql) => rowsOf(client, sql));
+    } finally {
+      await client.end().catch(() => undefined);
+    }
   }
 
   /** Ends the session of the platform's own database. Then calls `work`, and opens it again for the next query. */

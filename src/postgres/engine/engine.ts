@@ -111,6 +111,10 @@ export interface RunningEngine {
    * superuser. The session ends with `work`.
    */
   inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T>;
+  /** Ends the sessions of `inDatabase`, and opens none until the end of the absence. */
+  keepOutOfDatabases(): Absence;
+  /** Whether `inDatabase` waits now. */
+  readonly isBarredFromDatabases: boolean;
   /** Called before each session of a client in a database: from then on, the cluster shares no file of it. */
   openToClients(database: string): Promise<void>;
   /** Runs a script as a role of the cluster, in one transaction. Throws `ScriptError`. */
@@ -202,3 +206,10 @@ export const OWN_DATABASES = ["postgres", "template0", "template1", SPARE_DATABA
 export function isOwnRole(name: string): boolean {
   return name === SUPERUSER || name === PLATFORM_GROUP || name.startsWith("pg_");
 }
+
+/** Nobody of the server enters a database of clients until `end`. */
+export type Absence = {
+  /** Resolves when nobody is there any more. */
+  readonly begun: Promise<void>;
+  end(): void;
+};

@@ -7,6 +7,7 @@ import { AdminSessions } from "./admin-sessions.ts";
 import type { ClockFile } from "./clock-file.ts";
 import { processTreeCpuMs } from "./cpu-time.ts";
 import {
+  type Absence,
   ADMIN_DATABASE,
   type AdminQuery,
   type EngineAddress,
@@ -143,6 +144,14 @@ export class PostgresProcess implements RunningStandby {
 
   query(sql: string): Promise<readonly Row[]> {
     return this.#admin.query(sql);
+  }
+
+  keepOutOfDatabases(): Absence {
+    return this.#admin.keepOut();
+  }
+
+  get isBarredFromDatabases(): boolean {
+    return this.#admin.areBarred;
   }
 
   inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T> {

@@ -153,7 +153,7 @@ export class PooledClient implements LinkedClient {
     this.#isWaiting = true;
     let mayWork: boolean | Promise<boolean>;
     try {
-      mayWork = this.#listener.beforeWork();
+      mayWork = this.#listener.beforeWork(this.#queue[0] ?? Buffer.alloc(0));
     } catch (error) {
       this.#fail(error);
       return;

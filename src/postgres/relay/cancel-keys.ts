@@ -55,8 +55,8 @@ export class CancelKeys {
    * received it is idle, and would ignore the signal.
    */
   holdingCancels(pid: number, beforeWork: RelayListener["beforeWork"]): RelayListener["beforeWork"] {
-    return () => {
-      const mayProceed = beforeWork();
+    return (messages) => {
+      const mayProceed = beforeWork(messages);
       const key = this.#keys.get(pid);
       if (key !== undefined && typeof mayProceed !== "boolean") key.held = mayProceed;
       return mayProceed;

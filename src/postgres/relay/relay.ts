@@ -23,9 +23,9 @@ const READY_FOR_QUERY = 0x5a; // "Z"
 export type RelayListener = {
   /**
    * Called before the first message of new work is sent to the engine. The client is not read until it
-   * returns, or its promise resolves; `false` discards the message.
+   * returns, or its promise resolves; `false` discards the message. `messages`: its beginning, at least.
    */
-  beforeWork(): boolean | Promise<boolean>;
+  beforeWork(messages: Buffer): boolean | Promise<boolean>;
   /** `beforeWork` has thrown or rejected. The relay closes afterwards. */
   onFailure(error: unknown): void;
   /** All work was answered, and no transaction is open. */
@@ -96,7 +96,7 @@ export class Relay {
     }
     let mayProceed: boolean | Promise<boolean>;
     try {
-      mayProceed = this.#listener.beforeWork();
+      mayProceed = this.#listener.beforeWork(chunk);
     } catch (error) {
       this.#fail(error);
       return;

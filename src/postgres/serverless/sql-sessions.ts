@@ -54,7 +54,8 @@ export class SqlSessions {
     for (let attempt = 1; ; attempt += 1) {
       const connected = (await takeUsable(idle)) ?? (await this.#connect(served, login));
       const { session, admitted, compute, cancelPid } = connected;
-      if (!(await served.beginWork(admitted)) && attempt < MAX_ATTEMPTS) {
+      const text = Buffer.from(work.statements[0]?.text ?? "");
+      if (!(await served.beginStatement(admitted, text)) && attempt < MAX_ATTEMPTS) {
         session.close(CLIENT_ERRORS.terminated);
         continue;
       }
@@ -65,6 +66,8 @@ export class SqlSessions {
         await compute.host.acquire();
         try {
           const result = await executeWithin(limits, cancel, () => session.execute(work));
+          // What has changed may be read in the databases of clients.
+          compute.endDrop(admitted.connectionId);
           if (session.hasChangedCatalog) await compute.learnContent();
           return result;
         } finally {

@@ -206,7 +206,7 @@ class ClientSession {
         });
         await new Promise<void>((resolve) => {
           const relay = connection.serve(this.#stream, {
-            beforeWork: () => served.beginQuery(admitted),
+            beforeWork: (messages) => served.beginQuery(admitted, messages),
             onFailure: (error) => this.fail(error),
             afterWork: () => served.endWork(admitted),
             onSent: (bytes) => {

@@ -74,6 +74,8 @@ test("a client of the pooler cancels the session that works for it now, if there
   expect(received).toHaveLength(1);
 });
 
+const QUERY = Buffer.from("Q");
+
 /** Work that its client has sent and the server still holds back. */
 function heldWork() {
   let release: (mayProceed: boolean) => void = () => undefined;
@@ -89,7 +91,7 @@ test("a cancel request waits for work that is not yet with the engine, which wou
   const { pid, body } = keys.register(address, keyOf(42, 7));
   const { work, release } = heldWork();
   const beforeWork = keys.holdingCancels(pid, () => work);
-  expect(beforeWork()).toBe(work);
+  expect(beforeWork(QUERY)).toBe(work);
   let isWithEngine = false;
   work.then(() => {
     expect(received).toEqual([]);
@@ -114,7 +116,7 @@ test("a cancel request waits for held work of a client of the pooler, and finds 
   const { pid, body } = keys.registerPooled(() => current);
   const { work, release } = heldWork();
   const beforeWork = keys.holdingCancels(pid, () => work);
-  void beforeWork();
+  void beforeWork(QUERY);
   void work.then(() => {
     current = session.pid;
   });
@@ -130,10 +132,10 @@ test("work that fails, or that waits for nothing, holds no cancel request back",
   const { pid, body } = keys.register(address, keyOf(42, 7));
   const secret = body.toString("hex", 4);
   const failed = Promise.reject(new Error("the store is not available"));
-  keys.holdingCancels(pid, () => failed)();
+  keys.holdingCancels(pid, () => failed)(QUERY);
   await expect(failed).rejects.toThrow("the store");
   await keys.cancel(pid, secret);
-  expect(keys.holdingCancels(pid, () => true)()).toBe(true);
+  expect(keys.holdingCancels(pid, () => true)(QUERY)).toBe(true);
   await keys.cancel(pid, secret);
   expect(received).toHaveLength(2);
 });
