@@ -212,6 +212,20 @@ describe.skipIf(!canUpgrade && !isRequired)("standin engines upgrade", () => {
     const back = await runStandin(["engines", "upgrade", "--data", server.data]);
     expect(back.code).toBe(0);
     expect(back.stdout).toContain("stays: data cannot be carried to an older version");
+    const requested = [
+      "engines",
+      "upgrade",
+      String(from),
+      "--data",
+      server.data,
+      "--branch",
+      branch.branchId,
+    ];
+    expect(await runStandin(requested)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("stays: data cannot be carried to an older version"),
+      stderr: `standin: 1 of 1 branches cannot have version ${from}: data cannot be carried to an older version\n`,
+    });
     const all = await runStandin(upgrade);
     expect(JSON.parse(all.stdout).branches).toMatchObject(
       expect.arrayContaining([

@@ -44,8 +44,9 @@ The previous data is retained until the history retention of the project ends,
 because points in time before the upgrade, snapshots and other branches use it. The API's
 pg_version of a project does not change.
 
-Exit status: 0 all branches have the version or a newer one, 1 a branch could not
-be upgraded and has its previous data, 2 usage error.
+Exit status: 0 all branches have the version; without an argument, or a newer one.
+1 a branch could not be upgraded and has its previous data, or is newer than the
+version of the argument. 2 usage error.
 
 Examples:
   $ standin engines upgrade --dry-run
@@ -63,6 +64,11 @@ Examples:
       if (failed > 0)
         throw new CliError(
           `${failed} of ${branches.length} branches could not be upgraded; they have their former data`,
+        );
+      const newer = branches.filter(({ result }) => result === "newer").length;
+      if (major !== undefined && newer > 0)
+        throw new CliError(
+          `${newer} of ${branches.length} branches cannot have version ${major}: data cannot be carried to an older version`,
         );
     });
 }
