@@ -20,6 +20,7 @@ import { temporaryDirectory } from "../support/process/process.ts";
 const COUNTS = "test/postgres/program-counts.json";
 const version = majorVersionOf("psql");
 const isAbsent = isMissing("psql") || isMissing("pg_dump") || isMissing("pgbench");
+const hasPgcli = spawnSync("pgcli", ["--version"]).error === undefined;
 const isOnLinux = existsSync("/proc/self/task");
 const server = await serverForTests(["--operations", "immediate", ...NEAREST_VERSION]);
 const { path: directory, remove } = temporaryDirectory();
@@ -65,6 +66,7 @@ describe.skipIf(isAbsent || !isOnLinux)("a program prints the same through the s
   for (const one of PROGRAM_CASES)
     test(nameOf(one), (context) => {
       if (differs !== undefined) return context.skip(differs);
+      if (one.program === "pgcli" && !hasPgcli) return context.skip("pgcli is not installed");
       const expected = run(one, direct);
       expect(run(one, through)).toEqual(expected);
       // A case that does not reach Postgres at all would be equal, too.
@@ -104,11 +106,19 @@ function run({ program, args, input }: ProgramCase, connection: Record<string, s
       HOME: directory,
       LC_ALL: "C",
       TZ: "UTC",
+      PAGER: "cat",
       PGCONNECT_TIMEOUT: "60",
       ...connection,
     },
   });
-  return { code: status, stdout: withoutVariables(stdout), stderr: withoutVariables(stderr) };
+  const output = program === "pgcli" ? withoutPrompts(stdout) : stdout;
+  return { code: status, stdout: withoutVariables(output), stderr: withoutVariables(stderr) };
+}
+
+/** What pgcli prints of statements: how often it draws its prompt depends on the time that it takes. */
+function withoutPrompts(text: string): string {
+  const lines = text.split("\n").map((line) => line.replace(/ *Time: \d.*$/, "").trim());
+  return lines.filter((line) => line !== "" && !/^>|\[F2\]/.test(line)).join("\n");
 }
 
 /** What differs between any two runs, or names the address of the connection. */

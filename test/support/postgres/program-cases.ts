@@ -1,6 +1,13 @@
 /** A program of Postgres and its arguments, without those of the connection. */
 export type ProgramCase = {
-  readonly program: "psql" | "pg_dump" | "pg_dumpall" | "pg_isready" | "pgbench" | "database programs";
+  readonly program:
+    | "psql"
+    | "pg_dump"
+    | "pg_dumpall"
+    | "pg_isready"
+    | "pgbench"
+    | "database programs"
+    | "pgcli";
   readonly args: readonly string[];
   readonly input?: string;
 };
@@ -105,6 +112,13 @@ const DATABASE_PROGRAMS = [
   "clusterdb --table=orders",
 ];
 
+/** Input of pgcli, which asks catalogs with queries of its own. */
+const PGCLI_SCRIPTS = [
+  "\\d orders\n\\dt\n\\dv\n\\df\n\\dn\n\\du\n\\dT\n\\dx\n\\l",
+  "begin;\ninsert into customers (name) values ('new');\nselect count(*) from customers;\nrollback;\nselect count(*) from customers;",
+  "select * from orders order by id limit 3;\nselect warn();\nselect 1/0;\nselect * from missing;",
+];
+
 export const PROGRAM_CASES: readonly ProgramCase[] = [
   ...DESCRIBES.map((command): ProgramCase => ({ program: "psql", args: ["-c", command] })),
   ...SCRIPTS.map((input): ProgramCase => ({ program: "psql", args: ["-f", "-"], input: `${input}\n` })),
@@ -123,6 +137,10 @@ export const PROGRAM_CASES: readonly ProgramCase[] = [
   ),
   ...DATABASE_PROGRAMS.map(
     (command): ProgramCase => ({ program: "database programs", args: command.split(" ") }),
+  ),
+  { program: "pgcli", args: ["--list"] },
+  ...PGCLI_SCRIPTS.map(
+    (input): ProgramCase => ({ program: "pgcli", args: ["--prompt", "> "], input: `${input}\n\\q\n` }),
   ),
 ];
 
