@@ -12,6 +12,9 @@ for (const directory of packages) {
   if (manifest.version !== version)
     problems.push(`${directory}/package.json: has version ${manifest.version}, and the others ${version}`);
 }
+const kustomization = "deploy/kustomize/base/kustomization.yaml";
+if (readFileSync(kustomization, "utf8").includes(PLACEHOLDER))
+  problems.push(`${kustomization}: replace ${PLACEHOLDER} in the address of the image`);
 if (!readFileSync("CHANGELOG.md", "utf8").includes(`\n## ${version}\n`))
   problems.push(`CHANGELOG.md: has no chapter for ${version}`);
 
