@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { ControlAnswer } from "../../control-api/document/answers.ts";
 import { closestMatch } from "../../kernel/text.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
-import { type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
+import { ControlApiError, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";
 import { addTargetCommand } from "../client/target-command.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -84,7 +84,7 @@ function addAdvance(clock: Command): void {
       const server = await requireServer(options);
       const advanced = await withClockProgress(
         server,
-        callRoute(server.control, "POST /clock/advance", { body: target }),
+        callRoute(server.control, "POST /clock/advance", { body: target }).catch(nameArgument),
       );
       const isNothingDue = options.next === true && advanced.events.length === 0;
       const lines = [...(isNothingDue ? ["no work is due"] : []), describeAdvance(advanced)];
@@ -103,6 +103,13 @@ function advanceTarget(by: number | undefined, { to, next }: AdvanceOptions): ob
   if (target === undefined || targets.length > 1)
     throw new CliError("give exactly one of: a duration such as 5m, --to <instant>, --next", true);
   return target;
+}
+
+/** The server names the fields of the request, and a user of the command knows its argument and its option. */
+function nameArgument(error: unknown): never {
+  if (!(error instanceof ControlApiError)) throw error;
+  const message = error.message.replace(/^by: /, "<by>: ").replace(/^to: /, "--to: ");
+  throw new ControlApiError(message, error.status);
 }
 
 /**

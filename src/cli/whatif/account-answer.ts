@@ -18,7 +18,7 @@ export class NothingActive extends CliError {}
 
 /** What each delay would have cost, by a file of `standin account pull`; for the terminal, the report and the console. */
 export async function accountAnswer(path: string, options: AccountOptions): Promise<AccountAnswer> {
-  const { question, profile } = await questionFromOptions(options, undefined);
+  const { question, profile } = questionFromOptions(options, undefined);
   const { costs, settable } = question;
   if (costs.dollars !== undefined)
     throw new CliError("--cold-start-worth: give seconds of active time for the file of an account", true);

@@ -28,6 +28,7 @@ import { fromWorldText } from "../../whatif/input/question-summary.ts";
 import { parseSlo, SLO_RULE, type Slo, sloSource } from "../../whatif/input/slo.ts";
 import { DEFAULT_RESERVED_CONNECTIONS } from "../../whatif/questions/capacity/sufficient-size.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
+import type { NamedProfile } from "../../whatif/units/prices.ts";
 import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
@@ -40,6 +41,8 @@ export type QuestionOptions = {
   readonly present?: SuspendDelay;
   /** A name, or the path of a file. */
   readonly profile?: string;
+  /** The profile of that name or file, which is read before the traces. */
+  readonly givenProfile?: NamedProfile;
   readonly plan?: PricedPlan;
   readonly price?: number;
   readonly prices?: PriceListDate;
@@ -95,7 +98,14 @@ export function addQuestionOptions(
   ];
   for (const one of options)
     if (!excluded.some((name) => name === one.attributeName())) command.addOption(one);
-  return command;
+  return command.hook("preAction", readGivenProfile);
+}
+
+async function readGivenProfile(command: Command): Promise<void> {
+  const { profile } = command.opts<QuestionOptions>();
+  if (profile === undefined) return;
+  const { readProfile } = await import("./profile-file.ts");
+  command.setOptionValue("givenProfile" satisfies keyof QuestionOptions, readProfile(profile));
 }
 
 function planOption(): Option {
@@ -188,12 +198,10 @@ export function workersOption(): Option {
 }
 
 /** Builds the question from flags and the settings of the world, and prints a note about the latter. */
-export async function questionFromOptions(
-  { coldStartWorth, waitWorth, profile: requested, ...options }: QuestionOptions,
+export function questionFromOptions(
+  { coldStartWorth, waitWorth, profile: _, givenProfile: profile, ...options }: QuestionOptions,
   world: WorldDefaults | undefined,
-): Promise<{ readonly question: Question; readonly profile: Profile }> {
-  const { readProfile } = await import("./profile-file.ts");
-  const profile = requested === undefined ? undefined : readProfile(requested);
+): { readonly question: Question; readonly profile: Profile } {
   const worth =
     typeof coldStartWorth === "object"
       ? { coldStartDollars: coldStartWorth.dollars }

@@ -142,7 +142,7 @@ async function answerAdvice(run: AdviseRun): Promise<Answered> {
   const { opened, options } = run;
   checkSloSource(options.slo, opened.traffic);
   checkIgnoredWaits(options, opened.traffic);
-  const { question, profile } = await questionFromOptions(options, opened.world);
+  const { question, profile } = questionFromOptions(options, opened.world);
   const { limits, advice } = await adviceOn(run, question, profile);
   const { budget, slo } = advice.current.meets;
   if (budget === false || slo === false) process.exitCode = 1;

@@ -44,7 +44,7 @@ async function answerAttribution({
 }: QuestionRun<AttributeOptions, void>): Promise<Answered> {
   const { traffic } = opened;
   checkIgnoredWaits(options, traffic);
-  const { question } = await questionFromOptions(options, opened.world);
+  const { question } = questionFromOptions(options, opened.world);
   const report = await runWithProgress(
     attributionReport(traffic, question, randomFrom(question.seed)),
     "replaying computes",

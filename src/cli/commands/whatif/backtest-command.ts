@@ -59,7 +59,7 @@ Examples:
   $ standin whatif backtest fleet.standin-trace --queue redis://localhost:6379`,
     open: openTraces,
     async setUp({ opened, options, signal }) {
-      const { question, profile } = await questionFromOptions(options, opened.world);
+      const { question, profile } = questionFromOptions(options, opened.world);
       return {
         setup: {
           ...{ command: "backtest", question, fold: options.fold, policies: options.policy ?? [] },

@@ -154,7 +154,7 @@ async function answerCapacity({
   checkSloSource(options.slo, traffic);
   // The share also applies to the loads that this command assumes.
   const { cpuShare: _, ...others } = options;
-  const { question, profile } = await questionFromOptions(others, world);
+  const { question, profile } = questionFromOptions(others, world);
   const assumptions = assumptionsOf(options);
   const reportFor = (size: SizeRange) =>
     runWithProgress(

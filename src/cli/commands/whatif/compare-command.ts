@@ -63,7 +63,7 @@ Examples:
     open: (paths, options, command, signal) => openTraces(paths, options, command, signal, true),
     async setUp({ opened, options: { policy: policies = DEFAULT_POLICIES, ...options } }) {
       checkIgnoredWaits(options, opened.traffic);
-      const { question } = await questionFromOptions(options, opened.world);
+      const { question } = questionFromOptions(options, opened.world);
       return {
         setup: {
           ...{ command: "compare", question, policies, replications: options.replications },

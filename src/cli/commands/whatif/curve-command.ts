@@ -76,7 +76,7 @@ type CurveRun = QuestionRun<CurveOptions, void>;
 async function answerCurve(run: CurveRun): Promise<Answered> {
   const { opened, options } = run;
   checkIgnoredWaits(options, opened.traffic);
-  const { question } = await questionFromOptions(
+  const { question } = questionFromOptions(
     // Gap rows do not say which requests wait for a start.
     opened.traffic.gapRows === undefined ? options : { ...options, startLatency: NO_LATENCY },
     opened.world,

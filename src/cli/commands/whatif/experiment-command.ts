@@ -86,7 +86,7 @@ async function experiment(file: string, options: ExperimentOptions): Promise<voi
       true,
     );
   const target = options.out === undefined ? undefined : newFilePathInExistingDirectory(options.out);
-  const { question, profile } = await questionFromOptions(options, undefined);
+  const { question, profile } = questionFromOptions(options, undefined);
   const { fleet } = openAccount(file, profile.suspendTimeout.defaultS, options.strict);
   if (fleet.endAt <= fleet.startAt)
     throw new CliError(`${file}: has no time after a start of a compute; run standin account pull later`);

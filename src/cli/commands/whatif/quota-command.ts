@@ -101,7 +101,7 @@ function addQuotaOptions(command: Command): void {
 
 async function answerQuota({ opened, options, signal }: QuestionRun<QuotaOptions, void>): Promise<Answered> {
   const { recordedOnly, monthsAhead, replications } = options;
-  const { question } = await questionFromOptions(options, opened.world);
+  const { question } = questionFromOptions(options, opened.world);
   const quotaQuestion: QuotaQuestion = {
     delays: options.delay ?? [question.currentDelay],
     projects: quotaProjects(opened, options),

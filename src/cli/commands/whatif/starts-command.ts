@@ -114,7 +114,7 @@ async function answerStarts({
   signal,
 }: QuestionRun<StartsOptions, void>): Promise<Answered> {
   const { traffic } = opened;
-  const { question } = await questionFromOptions(options, opened.world);
+  const { question } = questionFromOptions(options, opened.world);
   const delay = options.delay ?? question.currentDelay;
   const pool = await poolOf(options, (target) =>
     runWithProgress(
