@@ -121,7 +121,7 @@ export function createApp(options: AppOptions): Hono {
       endUse();
     }
   });
-  app.all("*", unknownPath(defaultWorld));
+  app.all("*", unknownPath(defaultWorld, options.console));
   return app;
 }
 
@@ -142,7 +142,10 @@ function createSurfaces(
     return respondWithError(context, errorResponseFrom(error, onBug));
   };
   const api = createApi(apiOptions(options, worldOf, shared));
-  const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
+  const platform = new Hono()
+    .onError(onError)
+    .route(`${base}/api/v2`, api)
+    .all("*", unknownPath(worldOf, options.console));
   const app = new Hono().onError(onError);
   if (base === "") app.use("*", closeIfUnread);
   if (cell !== undefined && base === "")
@@ -161,7 +164,7 @@ function createSurfaces(
     return platform.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
   });
   app.route(`${base}/_sim`, createControl(controlOptions(options, worldOf, shared)));
-  if (base !== "") app.all("*", unknownPath(worldOf));
+  if (base !== "") app.all("*", unknownPath(worldOf, options.console));
   return app;
 }
 
@@ -224,7 +227,10 @@ function dropConnection(error: ConnectionLost, { env }: Context): Response {
 }
 
 /** Requests that match no path are in the request log too: they show clients with a wrong base URL. */
-function unknownPath(worldOf: WorldResolver): (context: Context) => Promise<Response> {
+function unknownPath(
+  worldOf: WorldResolver,
+  console: AppOptions["console"],
+): (context: Context) => Promise<Response> {
   return async (context) => {
     const requestId = requestIdOf(context);
     try {
@@ -241,21 +247,28 @@ function unknownPath(worldOf: WorldResolver): (context: Context) => Promise<Resp
     } catch {
       // The request names no world, or one that cannot be opened: there is no log to write to.
     }
-    return respondUnknownPath(context, requestId);
+    return respondUnknownPath(context, requestId, console);
   };
 }
 
-function respondUnknownPath(context: Context, requestId: string): Response {
+function respondUnknownPath(context: Context, requestId: string, console: AppOptions["console"]): Response {
   const { path } = context.req;
   const [, base = ""] = /^(\/w\/[^/]+)(?=\/|$)/.exec(path) ?? [];
   const pathInWorld = path.slice(base.length);
   const hint =
     pathInWorld === "/" || pathInWorld === ""
-      ? `the API is at ${base}/api/v2, the control API at ${base}/_sim`
+      ? `the API is at ${base}/api/v2, the control API at ${base}/_sim${pagesAt(base, console)}`
       : `did you mean ${base}/api/v2${pathInWorld.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
   return respondWithError(
     context,
     { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` },
     requestId,
   );
+}
+
+/** What browsers get at this address. */
+function pagesAt(base: string, console: AppOptions["console"] = "off"): string {
+  return console === "off"
+    ? ""
+    : `; open ${base}/ in a browser for the console, and /docs/ for the documentation`;
 }
