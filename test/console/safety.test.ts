@@ -39,6 +39,15 @@ test("the page has a strict policy, and forbids being framed", async () => {
   expect(policy).not.toContain("unsafe");
 });
 
+test("a client that is no browser learns where the surfaces are", async () => {
+  const { page, url } = await openConsole();
+  const response = await page.request.get(url, { headers: { Accept: "*/*" } });
+  expect(response.status()).toBe(404);
+  const { message } = (await response.json()) as { message: string };
+  for (const surface of ["/api/v2", "/_sim", "browser for the console", "/docs/"])
+    expect(message).toContain(surface);
+});
+
 test("with a control token the page asks for it, and works with the right one only", async () => {
   const token = "t".repeat(32);
   const { page } = await openOwnConsole({
