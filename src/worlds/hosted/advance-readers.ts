@@ -58,10 +58,10 @@ export class AdvanceReaders {
     if (this.#turnsWithReads > 0) this.#turnsWithReads -= 1;
   }
 
-  /** Everything that has happened is durable. */
-  show(live: LiveWorld, now: SimTime): void {
+  /** Everything that has happened by `now` is durable. `from` is where the advance began. */
+  show(live: LiveWorld, span: { readonly from: SimTime; readonly now: SimTime }): void {
     this.#view?.durable();
-    if (this.#hasHadReads) this.#view ??= new DurableView(live, now, this.#onLost);
+    if (this.#hasHadReads) this.#view ??= new DurableView(live, span, this.#onLost);
   }
 
   endAdvance(): void {

@@ -241,7 +241,9 @@ export class Advancer {
     else await this.#commitInSteps();
     this.#committedAt = this.#now();
     this.#isPaused = true;
-    if (this.#isAdvancing) this.#readers.show(live, this.#committedAt);
+// Until what is due by its start has run, an advance shows no instant.
+    if (this.#isAdvancing && this.#from !== undefined)
+      this.#readers.show(live, { from: this.#from, now: this.#committedAt });
     this.#endWaitForPause();
   }
 

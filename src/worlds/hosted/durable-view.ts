@@ -24,12 +24,19 @@ export class DurableView {
   readonly #log = new UndoLog();
   readonly #world: World;
   readonly #onLost: (error: unknown) => void;
+  /** Where the advance began. */
+  readonly #from: SimTime;
   #now: SimTime;
   #taken: Position | undefined;
 
   /** Everything that has happened is durable. */
-  constructor(live: LiveWorld, now: SimTime, onLost: (error: unknown) => void) {
+  constructor(
+    live: LiveWorld,
+    { from, now }: { readonly from: SimTime; readonly now: SimTime },
+    onLost: (error: unknown) => void,
+  ) {
     this.live = live;
+    this.#from = from;
     this.#now = now;
     this.#onLost = onLost;
     const { world } = live.simulation;
@@ -43,7 +50,7 @@ export class DurableView {
     });
   }
 
-  /** The instant of the world that reads see. */
+  /** Where the clock was at that commit. */
   get now(): SimTime {
     return this.#now;
   }
@@ -71,7 +78,8 @@ export class DurableView {
     let use: (() => void) | undefined;
     const transaction = transactionAt(
       this.live,
-      this.#now,
+      // A running clock may be ahead of the work that is due.
+      Math.max(this.#from, this.#world.at),
       {
         commit: needWholeWorld,
         onChange: needWholeWorld,
