@@ -284,6 +284,22 @@ describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory, version
     await expectNoRights(owner);
   });
 
+  test("a name that looks like another part of the statement does not change what is checked", async () => {
+    const { owner } = await newOwner();
+    await owner.query("create role clerk");
+    const names = ["p owner to neondb_owner", 'q"" owner to neondb_owner', "r owner to ", "publication s"];
+    for (const name of names) {
+      await owner.query(`create publication "${name}" for all tables`);
+      for (const role of ["cloud_admin", '"cloud_admin"', "clerk", '"clerk"'])
+        await outcomeOf(owner, `alter publication "${name}" owner to ${role}`);
+    }
+    const { rows } = await owner.query(
+      "select distinct pg_get_userbyid(pubowner) as owner from pg_publication",
+    );
+    expect(rows).toEqual([{ owner: "neondb_owner" }]);
+    await expectNoRights(owner);
+  });
+
   test("names and settings of a client do not change what is checked", async () => {
     const { owner } = await newOwner();
     await owner.query(HOSTILE);

@@ -23,9 +23,15 @@ const CHANGE_OWNER = whole(["ALTER", "PUBLICATION", NAME, "OWNER", "TO", NAME]);
 /** Without quotes, they name no role. */
 const ROLE_KEYWORDS = ["current_role", "current_user", "session_user", "public", "none"];
 
-/** The name in the text, as Postgres reads it. */
-function nameAfter(keywords: readonly string[]): string {
-  const pattern = `${keywords.join(SPACE)}${SPACE}("([^"]|"")+"|[a-z_][a-z0-9_$]*)`;
+/** As `NAME`, but one match is one name. */
+const ONE_NAME = '"(?:[^"]|"")+"|[a-z_][a-z0-9_$]*';
+
+/**
+ * The name in the text after these parts, as Postgres reads it. They are all that is before it: a name in quotes may contain
+ * what looks like them.
+ */
+function nameAfter(statement: readonly string[]): string {
+  const pattern = `^${GAP}${statement.join(SPACE)}${SPACE}(${ONE_NAME})`;
   return `substring(statement FROM ${literal(`(?i)${pattern}`)})`;
 }
 
@@ -79,7 +85,7 @@ BEGIN
     RETURN;
   END IF;
   IF NOT is_creation THEN
-    publication := ${nameAfter(["PUBLICATION"])};
+    publication := ${nameAfter(["ALTER", "PUBLICATION"])};
     publication := ${unquoted("publication")};
     SELECT p.puballtables OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = to_regclass('pg_publication_namespace')
           AND d.refclassid = 'pg_publication'::regclass AND d.refobjid = p.oid)
@@ -90,7 +96,7 @@ BEGIN
     END IF;
   END IF;
   IF is_change_of_owner THEN
-    new_owner := ${nameAfter(["OWNER", "TO"])};
+    new_owner := ${nameAfter(["ALTER", "PUBLICATION", `(?:${ONE_NAME})`, "OWNER", "TO"])};
     IF new_owner NOT LIKE '"%' AND lower(new_owner) IN (${ROLE_KEYWORDS.map(literal).join(", ")}) THEN
       RETURN;
     END IF;
