@@ -1,7 +1,9 @@
-import { closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 const SUFFIX = ".unfinished";
+/** Of the files beside a database. SQLite takes those that it finds for its own. */
+const OF_DATABASE = ["-wal", "-shm", "-journal"];
 /** A process of another machine or container may write a file under the number of a dead one here. */
 const LEFT_AFTER_MS = 3_600_000;
 
@@ -12,6 +14,7 @@ const LEFT_AFTER_MS = 3_600_000;
 export function createUnfinished(path: string, mode = 0o666): string {
   for (let number = 1; ; number += 1) {
     const name = `${path}.${process.pid}-${number}${SUFFIX}`;
+    if (OF_DATABASE.some((suffix) => existsSync(`${name}${suffix}`))) continue;
     try {
       closeSync(openSync(name, "wx", mode));
       // The time of the file system, whose clock also dates what was left on it.
@@ -34,9 +37,14 @@ function removeUnfinished(path: string, isRemoved: (file: string, pid: number) =
   const prefix = `${basename(path)}.`;
   for (const name of namesIn(directory)) {
     if (!name.startsWith(prefix)) continue;
-    const [, pid] = /^(\d{1,10})-\d+\.unfinished$/.exec(name.slice(prefix.length)) ?? [];
+    const [, pid] =
+      /^(\d{1,10})-\d+\.unfinished(?:-wal|-shm|-journal)?$/.exec(name.slice(prefix.length)) ?? [];
     const file = join(directory, name);
-    if (pid !== undefined && isRemoved(file, Number(pid))) rmSync(file, { force: true });
+    try {
+      if (pid !== undefined && isRemoved(file, Number(pid))) rmSync(file, { force: true });
+    } catch {
+      // That of another user stays, and prevents no output.
+    }
   }
 }
 

@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -53,4 +61,22 @@ test("a thread that was ended leaves nothing after its process has removed its f
   createUnfinished(join(directory, "t.csv"));
   removeOwnUnfinished(join(directory, "t.csv"));
   expect(readdirSync(directory)).toEqual(["t.csv.unfinished"]);
+});
+
+test("the files of a database that was left are removed with it, and none of them gets a new database", () => {
+  const left = ["", "-wal", "-shm", "-journal"].map((suffix) => `t.db.${DEAD}-1.unfinished${suffix}`);
+  const directory = directoryWith([...left, `t.db.${process.pid}-1.unfinished-wal`], LONG_AGO);
+  const created = createUnfinished(join(directory, "t.db"));
+  expect(created).toBe(join(directory, `t.db.${process.pid}-2.unfinished`));
+  rmSync(created);
+  expect(readdirSync(directory)).toEqual([`t.db.${process.pid}-1.unfinished-wal`]);
+});
+
+test("what cannot be removed prevents no output", () => {
+  const directory = directoryWith([]);
+  const left = join(directory, `t.csv.${DEAD}-1.unfinished`);
+  mkdirSync(left);
+  utimesSync(left, LONG_AGO, LONG_AGO);
+  rmSync(createUnfinished(join(directory, "t.csv")));
+  expect(readdirSync(directory)).toEqual([`t.csv.${DEAD}-1.unfinished`]);
 });
