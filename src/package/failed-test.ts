@@ -107,9 +107,7 @@ async function writeFailure(
   },
 ): Promise<void> {
   const testName = failedTest.name;
-  // Tests of two files may have the same name, and their failures must not replace each other.
-  const prefix = slugOf(relative(process.cwd(), file).replace(/(\.(test|spec))?\.\w+$/, ""));
-  const name = `${prefix}.${slugOf(testName)}`;
+  const name = failureName(relative(process.cwd(), file), testName);
   try {
     mkdirSync(directory, { recursive: true });
     const out = join(directory, `${name}.yaml`);
@@ -128,12 +126,20 @@ async function writeFailure(
   }
 }
 
+/**
+ * Tests of two files may have the same name, and their failures must not replace each other. Paths of two files differ
+ * at the end.
+ */
+export function failureName(file: string, testName: string): string {
+  const path = slugOf(file.replace(/(\.(test|spec))?\.\w+$/, ""));
+  return `${path.slice(-MAX_NAME_LENGTH)}.${slugOf(testName).slice(0, MAX_NAME_LENGTH)}`;
+}
+
 function slugOf(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
-    .replace(/^-/, "")
-    .slice(0, MAX_NAME_LENGTH);
+    .replace(/^-/, "");
 }
 
 /** Names, paths and statements may have control characters, which a terminal would obey. */
