@@ -1,3 +1,5 @@
+import type { Rows } from "../../kernel/index-rows.ts";
+import type { Table } from "../../kernel/table.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { UndoLog } from "../../kernel/undo-log.ts";
 import type { World } from "../../platform/world/world.ts";
@@ -45,6 +47,11 @@ export class DurableView {
     const hourlyUsage = this.#hourlyUsageOf(world);
     Object.defineProperties(this.#world, {
       hourlyUsage: { value: hourlyUsage },
+      branches: { value: inOrder(world.branches, "project") },
+      branchSnapshots: { value: inOrder(world.branchSnapshots, "project") },
+      computes: { value: inOrder(world.computes, "project") },
+      operations: { value: inOrder(world.operations, "project") },
+      records: { value: inOrder(world.records, "scope") },
       connections: { get: needWholeWorld },
       changes: { get: needWholeWorld },
     });
@@ -115,6 +122,34 @@ export class DurableView {
     const { changes } = this.live.simulation.world;
     if (changes.undoLog === this.#log) changes.undoLog = undefined;
   }
+}
+
+/**
+ * The table with the rows of this index by their creation. Those that are gone in the meantime come back at the end, and
+ * answers depend on the order.
+ */
+function inOrder<T extends { readonly number: number }, Index extends string>(
+  table: Table<T, Index>,
+  ordered: Index,
+): Table<T, Index> {
+  const by = (index: Index, value: string): Rows<T> => {
+    const rows = table.by(index, value);
+    if (index !== ordered) return rows;
+    const toArray = () => rows.toArray().sort((one, other) => one.number - other.number);
+    return {
+      size: rows.size,
+      keys: () => toArray().map((row) => table.keyOf(row)),
+      values: () => toArray().values(),
+      toArray,
+    };
+  };
+  return new Proxy(table, {
+    get(_, name) {
+      if (name === "by") return by;
+      const value: unknown = Reflect.get(table, name, table);
+      return typeof value === "function" ? value.bind(table) : value;
+    },
+  });
 }
 
 function needWholeWorld(): never {
