@@ -125,7 +125,7 @@ ${Object.entries(POSTGRES_CLIENTS)
 ## Programs of Postgres
 
 \`test/postgres/same-answers.test.ts\` runs each case twice: through the server, and directly at the socket of the same
-Postgres process. Exit status, output and errors must be equal. Latencies, rates, process ids, the address in the output of
+Postgres process. Exit status, output and errors must be equal. Prompts, latencies, rates, process ids, the address in the output of
 \`pg_isready\` and the random key of a dump are not compared. The test needs Linux and a Postgres of the version of the programs.
 
 | Program | Cases | Different |

@@ -5,7 +5,7 @@ import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { intactWalBytes, makeWalDurable, walEnd, walPath } from "./wal-file.ts";
 
 /** As SQLite's own default: 4 MiB of pages. */
-export const FRAMES_PER_CHECKPOINT = 1_000;
+const FRAMES_PER_CHECKPOINT = 1_000;
 
 /** A checkpoint in another thread. */
 export type RequestedCheckpoint = {

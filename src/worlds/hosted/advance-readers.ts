@@ -30,6 +30,11 @@ export class AdvanceReaders {
     return this.#view;
   }
 
+  /** What reads of this world see; `undefined` if it is another one by now, or nobody has read it. */
+  viewOf(live: LiveWorld | undefined): DurableView | undefined {
+    return this.#view?.live === live ? this.#view : undefined;
+  }
+
   /** Whether reads are expected soon. */
   get areExpected(): boolean {
     return this.#turnsWithReads > 0;

@@ -57,7 +57,7 @@ export class Advancer {
     this.#arrivals = arrivals;
   }
 
-  /** Whether long work runs that has pauses. */
+  /** Whether long work with pauses runs. */
   get hasPauses(): boolean {
     return this.#hasPauses;
   }
@@ -70,8 +70,7 @@ export class Advancer {
 
   /** The world of the last durable commit of an advance; `undefined` if nobody has read it. */
   get durableView(): DurableView | undefined {
-    const { view } = this.#readers;
-    return view?.live === this.#lifecycle.live ? view : undefined;
+    return this.#readers.viewOf(this.#lifecycle.live);
   }
 
   /** Settles when the commit that is taken in steps ends, and never rejects; `undefined` if there is none. */
@@ -234,14 +233,14 @@ export class Advancer {
     clock.advanceTo(simulation.world.at);
     const { view } = this.#readers;
     view?.taken();
-    // A small commit takes less time than the turns of its steps. But those who read the view need not wait for the disk,
-    // and nobody for a checkpoint of the log.
+    // A small commit takes less time than the turns of its steps. But readers of the view need not wait for the disk, and
+    // nobody for a checkpoint of the log.
     const isSmall = simulation.uncommittedEvents <= EVENTS_PER_TURN;
     if (isSmall && view === undefined && this.#commits.writable === undefined) this.#commits.now();
     else await this.#commitInSteps();
     this.#committedAt = this.#now();
     this.#isPaused = true;
-// Until what is due by its start has run, an advance shows no instant.
+    // Until what is due by its start has run, an advance shows no instant.
     if (this.#isAdvancing && this.#from !== undefined)
       this.#readers.show(live, { from: this.#from, now: this.#committedAt });
     this.#endWaitForPause();
