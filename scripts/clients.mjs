@@ -160,6 +160,7 @@ no case compares them:
 | Difference | Reason |
 |---|---|
 | The process id of the key to cancel, as drivers show it, is not that of \`pg_backend_pid()\` | The server draws it at random, as the platform's proxy does |
+| \`options\` of a client, such as those of the connection string in \`lib/pq\`, replace \`PGOPTIONS\` with the endpoint. Its connection to an address is rejected | As on the platform: the endpoint comes from the host name (SNI), or from \`options\`. Other options are passed to Postgres, so write both: \`endpoint=<id> -c search_path=shop\` |
 | An unknown database is rejected without the place in the source of Postgres | The server rejects it itself |
 | Through the pooler, JDBC prepares a statement again and gets the error \`cached plan must not change result type\` again | As in PgBouncer, statements with one text are one statement of the session |
 | Through the pooler, \`DEALLOCATE\` of a statement that was prepared by the protocol is an error | As in PgBouncer, the session knows it by another name. psycopg 3 sends it when it has prepared more statements than it keeps |
