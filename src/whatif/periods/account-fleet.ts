@@ -39,7 +39,7 @@ type FleetCompute = Omit<AccountCompute, "operations" | "settings"> & {
   readonly endAt: SimTime;
   /** Ascending, without overlaps. None unless hours that differ are omitted. */
   readonly omitted: readonly TimeSpan[];
-  /** The whole time divided by the part of it that is not omitted; 0 if all of it is. */
+  /** The time that it existed divided by the part of it that is not omitted; 0 if all of it is. */
   readonly weight: number;
 };
 
@@ -124,7 +124,6 @@ function withoutDifferentHours(fleet: AccountFleet, hours: Iterable<MeteredHour>
   }
   const sizes = meanSizes(hours, (hour) => isAmong(hour, byProject.get(hour.project) ?? []));
   const omitted = { hours: different.length, periods: 0, activeMs: 0 };
-  const wholeMs = fleet.endAt - fleet.startAt;
   const computes = fleet.computes.map((compute): FleetCompute => {
     const own = byProject.get(compute.project);
     if (own === undefined) return compute;
@@ -135,7 +134,13 @@ function withoutDifferentHours(fleet: AccountFleet, hours: Iterable<MeteredHour>
     );
     omitted.periods += omittedPeriods;
     omitted.activeMs += omittedActiveMs;
-    const remainingMs = spans.reduce((ms, span) => ms - (span.endAt - span.startAt), wholeMs);
+    // Of the time that the compute existed.
+    const from = Math.max(fleet.startAt, compute.createdAt ?? fleet.startAt);
+    const wholeMs = Math.max(0, compute.endAt - from);
+    const remainingMs = spans.reduce(
+      (ms, span) => ms - Math.max(0, Math.min(span.endAt, compute.endAt) - Math.max(span.startAt, from)),
+      wholeMs,
+    );
     const weight = remainingMs > 0 ? wholeMs / remainingMs : 0;
     return { ...compute, periods, omitted: spans, weight, cu: sizes.get(compute.project) ?? compute.cu };
   });

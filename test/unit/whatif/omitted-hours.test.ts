@@ -63,26 +63,32 @@ test("an omitted hour without a period also ends a record, because the gap aroun
   expect(remaining(periods, [1])).toMatchObject({ periods: [0, 130], ends: [60, DAY / MINUTE], omitted: 0 });
 });
 
-/** A start each hour, for 10 minutes. The metered time of these hours is another. */
-function fleetWith(differentHours: readonly number[], isStrict: boolean) {
+/** A start each hour from `firstHour` on, for 10 minutes. The metered time of these hours is another. */
+function recordOf(project: string, differentHours: readonly number[], firstHour = 0) {
   const operation = (action: string, at: number) => ({
     ...{ action, status: "finished", createdAt: MONDAY + at, durationMs: 0 },
   });
-  const hours = Array.from({ length: 24 }, (_, index) => index);
+  const hours = Array.from({ length: 24 - firstHour }, (_, index) => firstHour + index);
+  const createdAt = firstHour === 0 ? MONDAY - DAY : MONDAY + firstHour * HOUR;
   const compute = {
-    ...{ id: "ep-a", project: "shop", projectName: "shop", createdAt: MONDAY - DAY, deletedAt: undefined },
+    ...{ id: `ep-${project}`, project, projectName: project, createdAt, deletedAt: undefined },
     operations: operationColumns(
       hours.flatMap((index) => [
         operation("start_compute", index * HOUR),
         operation("suspend_compute", index * HOUR + 10 * MINUTE),
       ]),
     ),
-    settings: [{ firstSeenAt: MONDAY - DAY, lastSeenAt: END, suspendTimeoutSeconds: 300, minCu: 0.25 }],
+    settings: [{ firstSeenAt: createdAt, lastSeenAt: END, suspendTimeoutSeconds: 300, minCu: 0.25 }],
   };
   const metered = hours.map((index) => {
     const activeS = differentHours.includes(index) ? 3_600 : 600;
-    return { project: "shop", ...hour(index), activeS, computeS: activeS / 4 };
+    return { project, ...hour(index), activeS, computeS: activeS / 4 };
   });
+  return { compute, metered };
+}
+
+function fleetWith(differentHours: readonly number[], isStrict: boolean) {
+  const { compute, metered } = recordOf("shop", differentHours);
   return accountFleet([compute], metered, END, 300, isStrict);
 }
 
@@ -100,6 +106,17 @@ test("--strict gives the figures of the hours that remain, and says what it omit
   expect(accountCurvePage(curve).answer.at(-1)).toBe(
     "Omitted: 3 hours that differ, and 3 periods that overlap them, 0.50 h active. The figures describe the remaining time.",
   );
+});
+
+test("--strict weights what remains of a compute by the time that it existed", () => {
+  const [old, late] = [recordOf("old", []), recordOf("late", [15, 16, 20], 12)];
+  const fleet = accountFleet(
+    [old.compute, late.compute],
+    [...old.metered, ...late.metered],
+    ...([END, 300, true] as const),
+  );
+  // Ten minutes of each hour: 24 hours of one, and 12 of the other.
+  expect(accountCurve(fleet, QUESTION).recorded.active_h_per_day).toBeCloseTo(6, 10);
 });
 
 test("without --strict, hours that differ are included, and the answer counts them", () => {
