@@ -240,7 +240,7 @@ test.each([
   [
     ["worker", "--queue", "redis://localhost:1"],
     { STANDIN_QUEUE_KEY: "short-secret" },
-    "the key in STANDIN_QUEUE_KEY must have 32 to 4,096 characters",
+    "STANDIN_QUEUE_KEY: the key must have 32 to 4,096 characters",
   ],
   [
     ["worker", "--queue", "redis://localhost:1", "--queue-key-file", "/no/key"],
