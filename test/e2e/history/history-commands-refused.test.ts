@@ -139,10 +139,13 @@ test.each([
 });
 
 test.each([
-  [["replay", unserved, "--until", "14"], /^standin: this point is in the future: history ends at event 13/],
+  [
+    ["replay", unserved, "--until", "14"],
+    /^standin: --until: this point is in the future: history ends at event 13/,
+  ],
   [
     ["replay", unserved, "--until", "2027-01-01T00:00:00Z"],
-    /^standin: this point is in the future: history ends at event 13/,
+    /^standin: --until: this point is in the future: history ends at event 13/,
   ],
   [["replay", unserved, "--world", "nowhere"], /^standin: .*unserved has no world "nowhere"$/m],
   [["verify", unserved, "--world", "nowhere"], /^standin: .*unserved has no world "nowhere"$/m],

@@ -398,7 +398,7 @@ test.each(SERVED)("compact deletes history up to the printed event; with a serve
   expect(await done(["replay", data, "--json"])).toBe(`${state}\n`);
   const early = await runStandin(["replay", data, "--until", "13"]);
   expect(early).toMatchObject({ code: 1, stdout: "" });
-  expect(early.stderr).toMatch(/^standin: history before event \d+ was truncated/);
+  expect(early.stderr).toMatch(/^standin: --until: history before event \d+ was truncated/);
   expect((await json(["compact", "--keep", "1h", "--world", "copy", "--data", data])).forgotten_seq).toBe(
     compacted.forgotten_seq,
   );

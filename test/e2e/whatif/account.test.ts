@@ -96,7 +96,9 @@ test("what was read stays in the file if the key is revoked half-way", async () 
   );
   const { code, stdout, stderr } = await pull(proxy.url, server.key, out);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(/\/operations\?limit=1000&cursor=\S+: 401 authentication failed for …\n$/);
+  expect(stderr).toMatch(
+    /\/operations\?limit=1000&cursor=\S+: 401 authentication failed for …; check the API key\n$/,
+  );
   expect(operationIdsIn(out).length).toBeGreaterThan(0);
 });
 

@@ -199,10 +199,10 @@ test("profiles are compared by their values and by the cost of the traffic; a pr
 });
 
 test.each([
-  ["like: '2025'", /mine\.yaml: like: must be one of 2024, 2026/],
-  ["start_latency: soon", /mine\.yaml: start_latency: "soon" must be/],
-  ["price: 3", /mine\.yaml: .*price/],
-  ["max_connections: {large: 3}", /mine\.yaml: max_connections: keys must be sizes in CU/],
+  ["like: '2025'", /mine\.yaml:1:7: like: must be one of 2024, 2026, got "2025"/],
+  ["start_latency: soon", /mine\.yaml:1:16: start_latency: must be .*, got "soon"/],
+  ["price: 3", /mine\.yaml:1:1: price: unknown key; .*price_per_cu_hour/],
+  ["max_connections: {large: 3}", /mine\.yaml:1:18: max_connections: keys must be sizes in CU/],
   [
     "suspend_timeout_s: {minimum: 400}",
     /mine\.yaml: suspend_timeout_s: the default 300 must lie between the minimum 400 and the maximum 604800/,

@@ -857,7 +857,8 @@ test("Ctrl-C stops the command and leaves no partial files", async () => {
     "--out",
     out,
   ]);
-  while (!existsSync(`${out}.unfinished`)) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!readdirSync(directory).some((name) => name.endsWith(".unfinished")))
+    await new Promise((resolve) => setTimeout(resolve, 20));
   const code = await making.kill("SIGINT");
   expect({ code, stderr: making.stderr(), left: readdirSync(directory) }).toEqual({
     code: 130,
