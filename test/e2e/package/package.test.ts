@@ -205,7 +205,7 @@ export const work: QueueSatellite["work"] = async (host: QueueHost) => {
  * As installed: the rest is `better-sqlite3` 13 and its one dependency, 28.3 MB, which are not here on Node 20. The sum is
  * rounded to what the documentation states.
  */
-const MAX_OWN_MB = 17;
+const MAX_OWN_MB = 17.15;
 
 test("the package leaves room for its dependencies in the size that the documentation states", () => {
   const files = readdirSync(unpacked, { recursive: true, withFileTypes: true });

@@ -124,8 +124,8 @@ test("the command sets, lists and clears faults, with or without a server", asyn
   expect((await command("list")).stdout).toContain("no faults");
   writeFileSync(file, "- name: x\n  effect: dorp\n");
   const misspelt = await command("set", file);
-  expect(misspelt).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean "drop"?') });
-  expect(misspelt.stderr).toContain(`standin: ${file}: `);
+  expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "drop"?') });
+  expect(misspelt.stderr).toContain(`standin: ${file}:2:11: `);
   expect(await command("set", join(data, "nowhere.yaml"))).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("nowhere.yaml: does not exist"),

@@ -92,7 +92,7 @@ test("a delay that is changed while computes are suspended gives no surprise, be
   await pull(account.ready.api_url, account.key, file);
   const { agreement } = await shadow(file);
   const suspends = agreement.checks.find(({ check }) => check === "suspend");
-  expect(suspends).toMatchObject({ compared: 2, surprises: 0 });
+  expect(suspends).toMatchObject({ compared: 4, surprises: 0 });
 });
 
 test("a server with the same rules gives no surprise, also after calls that restart and change computes", async () => {
