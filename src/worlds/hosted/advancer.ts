@@ -103,7 +103,8 @@ export class Advancer {
       return this.#runUntil(this.#arrivals, now, to, ({ simulation, clock }) => {
         clock.advanceTo(to);
         this.#commits.now();
-        const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
+        this.#committedAt = clock.now();
+        const events = this.#lifecycle.guardRead(() => simulation.journal.events(since, EVENTS_PER_ADVANCE));
         const last = events.at(-1)?.seq ?? since;
         return { now: clock.now(), events, nextSince: last < simulation.world.seq ? last : undefined };
       });

@@ -12,7 +12,7 @@ const SEEDS = Number(process.env["STANDIN_TEST_STORM"] ?? 100);
 /** Seeds that have found bugs. */
 const FORMER_FAILURES = [
   17, 49, 77, 129, 242, 420, 501, 741, 1010, 1267, 1567, 30_274, 31_202, 32_010, 32_714, 34_665, 44_121,
-  45_674, 20_260_202,
+  45_674, 20_260_202, 20_260_185,
 ];
 
 test.skipIf(!hasCompiler())(
