@@ -158,7 +158,7 @@ export class Advancer {
     const live = this.#lifecycle.requireLive();
     const steps = stepsIn(live.simulation.world, now);
     for (;;) {
-      const step = steps.next();
+      const step = this.#lifecycle.guardRead(() => steps.next());
       if (step.done === true) return step.value;
       await nextTurn();
       if (this.#lifecycle.live !== live)
@@ -191,9 +191,11 @@ export class Advancer {
     for (;;) {
       const live = this.#lifecycle.requireLive();
       const { simulation, clock } = live;
-      for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
       const { eventsPerTurn, eventsPerCommit, areWaiting } = this.#readers;
-      const isDone = this.#reports.runWithArrivals(simulation, arrivals, from, to, eventsPerTurn);
+      const isDone = this.#commits.applying(live, () => {
+        for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
+        return this.#reports.runWithArrivals(simulation, arrivals, from, to, eventsPerTurn);
+      });
       const { uncommittedEvents } = simulation;
       if (isDone && uncommittedEvents <= EVENTS_PER_TURN) {
         clock.advanceTo(simulation.world.at);

@@ -223,6 +223,20 @@ export class GroupCommit {
     if (this.#next !== undefined) this.#commitSoon();
   }
 
+  /**
+   * Work that applies events outside of a transaction. When an event needs stored rows that cannot be read, it is applied
+   * halfway, so the world is dropped from memory.
+   */
+  applying<T>(live: LiveWorld, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const failure = this.#lifecycle.asUnavailable(error);
+      if (failure !== error) this.fail(live, error);
+      throw failure;
+    }
+  }
+
   /** Drops the world from memory and rejects all callers that wait for its commit. */
   fail(live: LiveWorld, error: unknown): StoreUnavailable {
     const failure = this.#lifecycle.fail(live, error);
