@@ -44,9 +44,9 @@ The previous data is retained until the history retention of the project ends,
 because points in time before the upgrade, snapshots and other branches use it. The API's
 pg_version of a project does not change.
 
-Exit status: 0 all branches have the version; without an argument, or a newer one.
-1 a branch could not be upgraded and has its previous data, or is newer than the
-version of the argument. 2 usage error.
+Exit status: 0 all branches have the version; without an argument, a newer one is
+fine, too. 1 a branch could not be upgraded and has its previous data, or is newer
+than the version of the argument. 2 usage error.
 
 Examples:
   $ standin engines upgrade --dry-run

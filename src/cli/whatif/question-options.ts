@@ -12,29 +12,30 @@ import {
 import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import {
   DEFAULTS,
-  DELAY_RULE,
   effectiveProfile,
-  LATENCY_RULE,
-  parseDelay,
-  parseLatency,
-  parseWorth,
   type Question,
   type QuestionInput,
   questionFrom,
-  WORTH_RULE,
   type WorldDefaults,
 } from "../../whatif/input/question.ts";
 import { fromWorldText } from "../../whatif/input/question-summary.ts";
-import { parseSlo, SLO_RULE, type Slo, sloSource } from "../../whatif/input/slo.ts";
 import { DEFAULT_RESERVED_CONNECTIONS } from "../../whatif/questions/capacity/sufficient-size.ts";
-import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import type { NamedProfile } from "../../whatif/units/prices.ts";
 import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
 import { printError } from "../terminal/print.ts";
-import { invalidValue } from "../terminal/usage-errors.ts";
+import {
+  numberAbove,
+  numberAtLeast,
+  parseCpuShareOption,
+  parseDelayOption,
+  parseLatencyOption,
+  parseStartWorthOption,
+  parseWholeSecondsOption,
+  type StartCost,
+} from "./question-values.ts";
 
 /** Options that the what-if commands share. */
 export type QuestionOptions = {
@@ -56,8 +57,6 @@ export type QuestionOptions = {
   readonly ignoreWaitsOf?: readonly string[];
   readonly seed: number;
 };
-
-type StartCost = { readonly dollars: number };
 
 export type OutputOptions = { readonly json?: boolean; readonly out?: string };
 export type PeriodOptions = { readonly from?: SimTime; readonly to?: SimTime };
@@ -226,66 +225,6 @@ function questionOrError(input: QuestionInput, world: WorldDefaults | undefined)
   }
 }
 
-/** Whole seconds, a duration such as `5m`, or `never`. */
-export function parseDelayOption(text: string): SuspendDelay {
-  const parsed = parseDelay(text);
-  if (parsed !== undefined) return parsed;
-  throw invalidValue(DELAY_RULE);
-}
-
-/** For a repeatable option; drops duplicates. */
-export function addDelayOption(
-  text: string,
-  previous: readonly SuspendDelay[] | undefined,
-): readonly SuspendDelay[] {
-  return [...new Set([...(previous ?? []), parseDelayOption(text)])];
-}
-
-export function numberAbove(minimum: number) {
-  return (text: string): number => {
-    const value = text.trim() === "" ? Number.NaN : Number(text);
-    if (Number.isFinite(value) && value > minimum) return value;
-    throw invalidValue(`a number above ${minimum}`);
-  };
-}
-
-export function numberAtLeast(minimum: number) {
-  return (text: string): number => {
-    const value = text.trim() === "" ? Number.NaN : Number(text);
-    if (Number.isFinite(value) && value >= minimum) return value;
-    throw invalidValue(`a number, at least ${minimum}`);
-  };
-}
-
-/** A share, as a percentage or a number: 0.1% is 0.001. */
-export function parseShareOption(text: string): number {
-  const isPercentage = text.endsWith("%");
-  const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
-  if (value < 1) return value;
-  throw invalidValue("a share below 1, such as 0.1% or 0.001");
-}
-
-export function parseSloOption(text: string): Slo {
-  const slo = parseSlo(text);
-  if (slo !== undefined) return slo;
-  throw invalidValue(SLO_RULE);
-}
-
-/** Rejects an SLO for a source that no request has. */
-export function checkSloSource(slo: Slo | undefined, { sources }: Pick<Traffic, "sources">): void {
-  usageErrorOf(() => sloSource(slo, sources, "--slo"));
-}
-
-/** Runs a check whose RangeErrors are about what was typed. */
-export function usageErrorOf(check: () => unknown): void {
-  try {
-    check();
-  } catch (error) {
-    if (error instanceof RangeError) throw new CliError(error.message, true);
-    throw error;
-  }
-}
-
 /** `fallback`: undefined for commands that assume no load. */
 export function loadPerRequestOption(fallback?: number): Option {
   const option = new Option(
@@ -300,31 +239,4 @@ export function cpuShareOption(): Option {
     "--cpu-share <share>",
     "share of a request's duration in which it keeps its vCPUs busy; during the rest it waits, for example for a lock: 50% or 0.5 (default: 100%)",
   ).argParser(parseCpuShareOption);
-}
-
-function parseCpuShareOption(text: string): number {
-  const isPercentage = text.endsWith("%");
-  const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
-  if (value > 0 && value <= 1) return value;
-  throw invalidValue("a share above 0 and at most 1, such as 50% or 0.5");
-}
-
-function parseWholeSecondsOption(text: string): number {
-  const seconds = parseWorth(text);
-  if (seconds !== undefined) return seconds;
-  throw invalidValue(WORTH_RULE);
-}
-
-function parseStartWorthOption(text: string): number | StartCost {
-  const seconds = parseWorth(text);
-  if (seconds !== undefined) return seconds;
-  const dollars = /^(\d+(?:\.\d+)?)usd$/.exec(text)?.[1];
-  if (dollars !== undefined) return { dollars: Number(dollars) };
-  throw invalidValue(`${WORTH_RULE}, or dollars like 0.01usd`);
-}
-
-export function parseLatencyOption(text: string): StartLatency {
-  const parsed = parseLatency(text);
-  if (parsed !== undefined) return parsed;
-  throw invalidValue(LATENCY_RULE);
 }

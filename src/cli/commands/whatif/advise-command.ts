@@ -33,16 +33,14 @@ import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
-  checkSloSource,
   cpuShareOption,
   loadPerRequestOption,
-  numberAtLeast,
   type OutputOptions,
-  parseSloOption,
   type QuestionOptions,
   questionFromOptions,
   workersOption,
 } from "../../whatif/question-options.ts";
+import { checkSloSource, numberAtLeast, parseSloOption } from "../../whatif/question-values.ts";
 import { readGaps, replayAll } from "../../whatif/replay-workers.ts";
 import type { TraceOptions } from "../../whatif/trace-options.ts";
 

@@ -17,17 +17,19 @@ import { openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
-  checkSloSource,
   cpuShareOption,
   loadPerRequestOption,
-  numberAtLeast,
   type OutputOptions,
-  parseShareOption,
-  parseSloOption,
   type QuestionOptions,
   questionFromOptions,
   reservedOption,
 } from "../../whatif/question-options.ts";
+import {
+  checkSloSource,
+  numberAtLeast,
+  parseShareOption,
+  parseSloOption,
+} from "../../whatif/question-values.ts";
 import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type CapacityOptions = QuestionOptions &

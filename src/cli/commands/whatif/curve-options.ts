@@ -12,12 +12,11 @@ import {
   addQuestionOptions,
   cpuShareOption,
   DELAY_FORMS,
-  numberAtLeast,
   type OutputOptions,
-  parseDelayOption,
   type QuestionOptions,
   workersOption,
 } from "../../whatif/question-options.ts";
+import { numberAtLeast, parseDelayOption } from "../../whatif/question-values.ts";
 
 export type CurveOptions = QuestionOptions &
   OutputOptions &

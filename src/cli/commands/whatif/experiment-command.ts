@@ -15,10 +15,10 @@ import { shellQuote } from "../../whatif/manifest.ts";
 import {
   addQuestionOptions,
   coldStartWorthOption,
-  numberAbove,
   type QuestionOptions,
   questionFromOptions,
 } from "../../whatif/question-options.ts";
+import { numberAbove } from "../../whatif/question-values.ts";
 
 type ExperimentOptions = QuestionOptions & {
   readonly maxExtraColdStarts: number;

@@ -23,11 +23,11 @@ import {
   cuOption,
   DELAY_FORMS,
   type OutputOptions,
-  parseDelayOption,
   priceListOptions,
   reservedOption,
   seedOption,
 } from "../../whatif/question-options.ts";
+import { parseDelayOption } from "../../whatif/question-values.ts";
 import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type ProfilesOptions = OutputOptions &

@@ -13,14 +13,13 @@ import { questionManifest } from "../../whatif/manifest.ts";
 import { type OpenedTraces, openTraces } from "../../whatif/open-traffic.ts";
 import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
-  addDelayOption,
   addQuestionOptions,
   DELAY_FORMS,
-  numberAbove,
   type OutputOptions,
   type QuestionOptions,
   questionFromOptions,
 } from "../../whatif/question-options.ts";
+import { addDelayOption, numberAbove } from "../../whatif/question-values.ts";
 import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type QuotaOptions = QuestionOptions &

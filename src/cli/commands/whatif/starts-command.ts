@@ -24,12 +24,10 @@ import {
   addQuestionOptions,
   DELAY_FORMS,
   type OutputOptions,
-  parseDelayOption,
-  parseLatencyOption,
-  parseShareOption,
   type QuestionOptions,
   questionFromOptions,
 } from "../../whatif/question-options.ts";
+import { parseDelayOption, parseLatencyOption, parseShareOption } from "../../whatif/question-values.ts";
 import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type StartsOptions = QuestionOptions &
