@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { waitUntil } from "../../http/world-clock-wait.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/model/connection.ts";
 import type { DatabaseSchema, SchemaRequest } from "../../platform/model/database-schema.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
-import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { Verifier } from "../../worlds/scram-verifier.ts";
 import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
 import { verifierOfRole } from "../compute/branch-content.ts";
@@ -23,6 +21,7 @@ import {
 import type { ClientError } from "../protocol/messages.ts";
 import { mayDropDatabase } from "../statements/drops-database.ts";
 import { type Admitted, connect, disconnect, endureFaults, matchConnection } from "./admit-connection.ts";
+import { awaitStart } from "./await-start.ts";
 import { ComputeChanges } from "./compute-changes.ts";
 import { ServedCompute, type ServedSession } from "./served-compute.ts";
 import type { ComputeSpans } from "./spans.ts";
@@ -121,7 +120,8 @@ export class ServedWorld {
         connect(transaction, admitted, { database, pooled, source }),
       );
       if (readyAt instanceof ConnectionRejected) throw readyAt;
-      await this.#untilActive(admitted, readyAt);
+      const host = () => this.#serve(admitted.endpointId).host;
+      await awaitStart({ world: this.world, changes: this.#changes, host }, admitted, readyAt);
     } catch (error) {
       await this.leave(admitted);
       throw error;
@@ -296,44 +296,5 @@ export class ServedWorld {
       if (at !== undefined && (first === undefined || at < first.at)) first = { spans, at };
     }
     return first?.spans.takeReport(until);
-  }
-
-  /** While a compute starts on a running clock, its engine does, too: clients wait for the longer of both. */
-  async #untilActive(admitted: Admitted, readyAt: number): Promise<void> {
-    const { endpointId, connectionId } = admitted;
-    let isAhead = false;
-    for (;;) {
-      const changed = this.#changes.next(endpointId);
-      const state = await this.world.transact(({ world, now }) => {
-        const compute = world.computes.get(endpointId);
-        if (compute === undefined) return "gone";
-        if (findConnection(world, endpointId, connectionId, now) === undefined) return "failed";
-        if (compute.phase.state === "active") return compute.phase.suspending ? "suspending" : "active";
-        // A replica copies its branch as late as possible.
-        return compute.type === "read_only" ? "starting as a replica" : "starting";
-      });
-      if (state === "active") return;
-      if (state === "gone") throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
-      if (state === "failed") throw new ConnectionRejected(CLIENT_ERRORS.computeFailed);
-      const { mode } = await this.world.clock();
-      if (mode === "manual" && this.world.now() < readyAt) {
-        await waitUntil(this.world, readyAt);
-        continue;
-      }
-      if (!isAhead && mode !== "manual" && state === "starting") {
-        isAhead = true;
-        void this.#serve(endpointId).host.startAhead(() => this.#isWanted(admitted));
-      }
-      await changed;
-    }
-  }
-
-  /** Whether the compute is active, or starts for this client. */
-  async #isWanted({ endpointId, connectionId }: Admitted): Promise<boolean> {
-    return this.world.transact(({ world, now }) => {
-      const phase = world.computes.get(endpointId)?.phase;
-      if (phase?.state === "active") return !phase.suspending;
-      return findConnection(world, endpointId, connectionId, now) !== undefined;
-    });
   }
 }
