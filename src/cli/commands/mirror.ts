@@ -44,7 +44,7 @@ export function mirrorCommand(): Command {
       new Option(
         "--history <file>",
         "create a world in --data from the history in a file of standin account pull",
-      ).conflicts(["from", "url", "apiKey", "out", "dryRun"]),
+      ).conflicts(["from", "out", "dryRun"]),
     )
     .addOption(
       new Option(
@@ -91,6 +91,7 @@ Examples:
     )
     .action(async (options: MirrorOptions, command: Command) => {
       if (options.history !== undefined) {
+        checkNoServerOption(command);
         const { json, text } = await mirrorHistory({ ...options, history: options.history });
         print(options.json === true ? `${JSON.stringify(json)}\n` : text);
         return;
@@ -105,6 +106,16 @@ Examples:
       const stream = options.out === "-" && options.dryRun !== true ? process.stderr : process.stdout;
       stream.write(options.json === true ? `${JSON.stringify(json)}\n` : text);
     });
+}
+
+/** The environment may name a server for other commands. */
+function checkNoServerOption(command: Command): void {
+  for (const [name, flag] of [
+    ["url", "--url"],
+    ["apiKey", "--key"],
+  ] as const)
+    if (command.getOptionValueSource(name) === "cli")
+      throw new CliError(`--history cannot be used with ${flag}: it creates a world without a server`, true);
 }
 
 async function runMirror(options: MirrorOptions, toServer: boolean, signal: AbortSignal) {

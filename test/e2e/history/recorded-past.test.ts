@@ -97,7 +97,11 @@ type CurveOfDelay = CurveSummary & {
 test("the same file gives the same world, and another one of its name is refused", async () => {
   const { file, data } = await mirrorHistory();
   const again = testDirectory();
-  await runStandin(["mirror", "--history", file, "--data", again]);
+  // A server that the environment names is one for other commands.
+  const ofOthers = { STANDIN_URL: "http://127.0.0.1:1", STANDIN_API_KEY: "k".repeat(32) };
+  expect(await runStandin(["mirror", "--history", file, "--data", again], ofOthers)).toMatchObject({
+    code: 0,
+  });
   const [first, second] = await Promise.all(
     [data, again].map(async (from) => {
       const out = join(testDirectory(), "events.ndjson");
@@ -110,6 +114,10 @@ test("the same file gives the same world, and another one of its name is refused
     code: 1,
     stderr: expect.stringContaining('already has a world "default"; choose another --world or --data'),
   });
+  for (const flag of ["--url", "--key"])
+    expect(
+      await runStandin(["mirror", "--history", file, "--data", data, flag, `http://${"k".repeat(32)}`]),
+    ).toMatchObject({ code: 2, stderr: expect.stringContaining(`cannot be used with ${flag}`) });
   expect(await runStandin(["mirror", "--history", `${file}.missing`, "--data", data])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("does not exist"),
