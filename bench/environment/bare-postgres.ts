@@ -10,7 +10,7 @@ import { DEFAULT_PROFILE, PROFILES } from "../../src/platform/catalog/defaults-a
 import { SUPERUSER } from "../../src/postgres/engine/engine.ts";
 import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { chooseInstallation, findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser, spawnOptions } from "../../src/postgres/engine/os-user.ts";
+import { engineUser, spawnOptions } from "../../src/postgres/machine/os-user.ts";
 import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
 
 const VERSION = PROFILES[DEFAULT_PROFILE].defaultPgVersion;

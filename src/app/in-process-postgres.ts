@@ -8,9 +8,9 @@ import type { DescribeBranchData, FindDataVersion, FindWritten } from "../platfo
 import type { ReadSchema } from "../platform/model/database-schema.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
-import { claimDirectory } from "../postgres/engine/claimed-directories.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
 import { findTimeLibrary } from "../postgres/engine/time-library.ts";
+import { claimDirectory } from "../postgres/machine/claimed-directories.ts";
 import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
 import { CannotRunError } from "../scenario/run/target.ts";
 import { DEFAULT_DATA } from "../worlds/directory-layout.ts";

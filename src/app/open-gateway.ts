@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { MaxData } from "../postgres/data/data-limit.ts";
 import type { Engine } from "../postgres/engine/engine.ts";
-import type { OsUser } from "../postgres/engine/os-user.ts";
 import type { Gateway, GatewayOptions } from "../postgres/gateway.ts";
+import type { OsUser } from "../postgres/machine/os-user.ts";
 import type { StatementLog } from "../postgres/statements/statement-log.ts";
 import { EXTENSION, TEMPLATES, type Volumes } from "../postgres/volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
@@ -118,13 +118,13 @@ export async function openPostgresEngine(
     const { EngineError } = await import("../postgres/engine/engine.ts");
     throw new EngineError("this server runs no Postgres (--engine none)");
   }
-  const { engineUser } = await import("../postgres/engine/os-user.ts");
+  const { engineUser } = await import("../postgres/machine/os-user.ts");
   const { findInstallations } = await import("../postgres/engine/installation.ts");
   const { enginesDirectory } = await import("../postgres/engine/installed-engines.ts");
   const { writeExtension } = await import("../postgres/engine/extension.ts");
   const { findTimeLibrary } = await import("../postgres/engine/time-library.ts");
   const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
-  const { removeUnclaimedDirectories } = await import("../postgres/engine/claimed-directories.ts");
+  const { removeUnclaimedDirectories } = await import("../postgres/machine/claimed-directories.ts");
   await removeUnclaimedDirectories();
   const user = engineUser();
   const { root } = volumes;
@@ -163,7 +163,7 @@ export async function openPostgresEngine(
 /** As root, lets the user of Postgres pass through our directories. What is in them stays private. */
 async function makeReachable(root: string, dataDirectory: string, user: OsUser): Promise<void> {
   const { EngineError } = await import("../postgres/engine/engine.ts");
-  const { spawnAs } = await import("../postgres/engine/os-user.ts");
+  const { spawnAs } = await import("../postgres/machine/os-user.ts");
   const data = resolve(dataDirectory);
   if (root.startsWith(`${data}/`)) chmodSync(data, 0o711);
   chmodSync(root, 0o711);

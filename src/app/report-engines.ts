@@ -5,7 +5,7 @@ import {
   type Installation,
 } from "../postgres/engine/installation.ts";
 import { enginesDirectory } from "../postgres/engine/installed-engines.ts";
-import { engineUser } from "../postgres/engine/os-user.ts";
+import { engineUser } from "../postgres/machine/os-user.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import type { EngineVersionRule, PostgresLog, PostgresOptions } from "./open-gateway.ts";
 

@@ -137,7 +137,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "socket-directories-open",
     area: "engine",
-    file: "src/postgres/engine/socket-directories.ts",
+    file: "src/postgres/machine/socket-directories.ts",
     search: "mkdirSync(directory, { mode: 0o700 });",
     replacement: "mkdirSync(directory);\n    chmodSync(directory, 0o777);",
     breaks: "Every user of the host connects as the superuser of Postgres",
@@ -197,7 +197,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "always-triggers-fire",
     area: "engine",
-    file: "src/postgres/engine/delete-rows.ts",
+    file: "src/postgres/content/delete-rows.ts",
     search: '...setTriggers(() => "DISABLE"),',
     replacement: "",
     breaks: "A trigger that is enabled ALWAYS runs as the superuser when a schema-only branch is built",
@@ -207,7 +207,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "statistics-not-deleted",
     area: "engine",
-    file: "src/postgres/engine/delete-rows.ts",
+    file: "src/postgres/content/delete-rows.ts",
     search: '"DELETE FROM pg_statistic",',
     replacement: "",
     breaks: "A schema-only branch shows the most common values of its parent",
@@ -217,11 +217,11 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "verifiers-readable",
     area: "engine",
-    file: "src/postgres/engine/content.ts",
+    file: "src/postgres/content/content.ts",
     search: 'return verifier === "" ? "" : (SALT.exec(verifier)?.[1] ?? OTHER_PASSWORD);',
     replacement: "return SALT.test(verifier) ? verifier : OTHER_PASSWORD;",
     breaks: "All roles read the verifiers of all passwords in a comment, and guess passwords offline",
-    test: "test/unit/postgres/engine/content.test.ts",
+    test: "test/unit/postgres/content/content.test.ts",
   },
   {
     id: "superusers-not-taken-back",
@@ -264,11 +264,11 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "socket-directory-not-checked",
     area: "engine",
-    file: "src/postgres/engine/socket-directories.ts",
+    file: "src/postgres/machine/socket-directories.ts",
     search: "if (!isSocketDirectory(directory, this.#user)) return;",
     replacement: 'if (directory === "") return;',
     breaks: "A client writes a path into postmaster.pid, and root deletes what is there",
-    test: "test/unit/postgres/engine/socket-directories.test.ts",
+    test: "test/unit/postgres/machine/socket-directories.test.ts",
   },
   {
     id: "link-followed",

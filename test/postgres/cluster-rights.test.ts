@@ -4,10 +4,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ensureRights } from "../../src/postgres/engine/cluster-rights.ts";
 import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
 import { SOCKET_PORT } from "../../src/postgres/engine/postgres-process.ts";
 import { asRole } from "../../src/postgres/engine/script.ts";
+import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import { testDirectory } from "../support/server/running-server.ts";
 
 const user = engineUser();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { createStandin, type Standin, type StandinOptions } from "@standin/standin";
 import { expect, onTestFinished, test } from "vitest";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../src/postgres/engine/os-user.ts";
+import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import { connectTo } from "../support/postgres/postgres.ts";
 import { spawnCommand } from "../support/process/process.ts";
 import { testDirectory } from "../support/server/running-server.ts";

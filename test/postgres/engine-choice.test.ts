@@ -4,8 +4,8 @@ import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
+import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import {
   connect,
   createBranch,

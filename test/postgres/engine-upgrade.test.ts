@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../src/postgres/engine/os-user.ts";
-import { findDumpPrograms } from "../../src/postgres/engine/upgrade/dump-programs.ts";
+import { engineUser } from "../../src/postgres/machine/os-user.ts";
+import { findDumpPrograms } from "../../src/postgres/upgrade/dump-programs.ts";
 import {
   connect,
   createBranch,

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { claimDirectory } from "../../src/postgres/engine/claimed-directories.ts";
-import { engineUser, spawnAs } from "../../src/postgres/engine/os-user.ts";
+import { claimDirectory } from "../../src/postgres/machine/claimed-directories.ts";
+import { engineUser, spawnAs } from "../../src/postgres/machine/os-user.ts";
 import { KILLS, repeatCommand } from "../support/durability/crashes.ts";
 import { connect, createBranch, runningPostgres, startPostgresServer } from "../support/postgres/postgres.ts";
 import { temporaryDirectory } from "../support/process/process.ts";

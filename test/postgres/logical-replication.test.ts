@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser, spawnAs } from "../../src/postgres/engine/os-user.ts";
+import { engineUser, spawnAs } from "../../src/postgres/machine/os-user.ts";
 import {
   connect,
   createBranch,

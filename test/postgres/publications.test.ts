@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../src/postgres/engine/os-user.ts";
+import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import {
   connect,
   createBranch,

@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { expect, test } from "vitest";
 import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../src/postgres/engine/os-user.ts";
+import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import { connect, createBranch, letSuspend, serverForTests, stateOf } from "../support/postgres/postgres.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);

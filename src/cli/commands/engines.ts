@@ -39,7 +39,7 @@ function addList(engines: Command): void {
     .addHelpText("after", "\nExamples:\n  $ standin engines list\n  $ standin engines list --json")
     .action(async (options: EngineOptions) => {
       const { findInstallations } = await import("../../postgres/engine/installation.ts");
-      const { engineUser } = await import("../../postgres/engine/os-user.ts");
+      const { engineUser } = await import("../../postgres/machine/os-user.ts");
       const found = await findInstallations(undefined, engineUser(), await directoryOf(options)).catch(
         asCliError,
       );
@@ -122,7 +122,7 @@ Examples:
 /** How many volumes cannot be opened any more without the version that is in the data directory. */
 async function countNeeding(major: number, { data, volumes }: RemoveOptions): Promise<number> {
   const { findInstallations } = await import("../../postgres/engine/installation.ts");
-  const { engineUser } = await import("../../postgres/engine/os-user.ts");
+  const { engineUser } = await import("../../postgres/machine/os-user.ts");
   const { Volumes } = await import("../../postgres/volumes/volumes.ts");
   const { countVolumesOf } = await import("../../postgres/data/volume-versions.ts");
   const others = await findInstallations(undefined, engineUser()).catch(() => []);
@@ -132,7 +132,7 @@ async function countNeeding(major: number, { data, volumes }: RemoveOptions): Pr
 
 /** As root, lets the user that Postgres runs as pass through, as a server does. What is in the directory stays private. */
 async function makeReachable(data: string): Promise<void> {
-  const { engineUser } = await import("../../postgres/engine/os-user.ts");
+  const { engineUser } = await import("../../postgres/machine/os-user.ts");
   mkdirSync(data, { recursive: true, mode: 0o700 });
   if (engineUser() !== undefined) chmodSync(data, 0o711);
 }

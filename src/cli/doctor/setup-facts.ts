@@ -118,7 +118,7 @@ async function readWorlds(path: string): Promise<SetupFacts["worlds"]> {
 async function readEngines(path: string): Promise<SetupFacts["engines"]> {
   const { findInstallations } = await import("../../postgres/engine/installation.ts");
   const { enginesDirectory } = await import("../../postgres/engine/installed-engines.ts");
-  const { engineUser } = await import("../../postgres/engine/os-user.ts");
+  const { engineUser } = await import("../../postgres/machine/os-user.ts");
   try {
     const found = await findInstallations(undefined, engineUser(), enginesDirectory({ dataDirectory: path }));
     return { value: found.map(({ version }) => version) };

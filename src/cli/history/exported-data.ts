@@ -5,7 +5,7 @@ import { cp } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { volumesOf } from "../../platform/model/branch-data.ts";
-import { engineUser } from "../../postgres/engine/os-user.ts";
+import { engineUser } from "../../postgres/machine/os-user.ts";
 import { MissingVolume } from "../../postgres/volumes/volume-origins.ts";
 import { BASE, Volumes } from "../../postgres/volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { importRecordedWorld } from "../../app/run-files.ts";
 import { placeholderKey } from "../../app/scenario-world.ts";
 import { MAX } from "../../input-limits/limits.ts";
-import { Watchdog } from "../../postgres/engine/watchdog.ts";
+import { Watchdog } from "../../postgres/machine/watchdog.ts";
 import type { Failed } from "../../scenario/file/failed-schema.ts";
 import { ScenarioError } from "../../scenario/parse-scenario.ts";
 import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";

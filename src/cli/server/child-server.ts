@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { Watchdog } from "../../postgres/engine/watchdog.ts";
+import type { Watchdog } from "../../postgres/machine/watchdog.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 const USAGE_ERROR = 2;

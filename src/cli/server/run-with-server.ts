@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Watchdog } from "../../postgres/engine/watchdog.ts";
+import { Watchdog } from "../../postgres/machine/watchdog.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { endWithThisProcess, startServer, stopServer, withoutServeVariables } from "./child-server.ts";
 

@@ -7,9 +7,9 @@ import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
 import { verifierOfRole } from "../compute/branch-content.ts";
 import type { ComputeCluster } from "../compute/compute-cluster.ts";
 import { KnownVerifiers } from "../compute/known-verifiers.ts";
+import { readSchema } from "../content/read-schema.ts";
 import { WorldData, type WorldDataOptions } from "../data/world-data.ts";
 import type { Engine, RunningEngine } from "../engine/engine.ts";
-import { readSchema } from "../engine/read-schema.ts";
 import { networkRejection } from "../login/network-rules.ts";
 import { mockVerifier } from "../login/scram.ts";
 import {

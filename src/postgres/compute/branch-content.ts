@@ -14,7 +14,7 @@ import { effectiveRange } from "../../platform/rules/compute/open-connections.ts
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
 import { formatVerifier, newVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import type { Content, LearnedChanges } from "../engine/content.ts";
+import type { Content, LearnedChanges } from "../content/content.ts";
 import { isOwnRole, OWN_DATABASES } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";

@@ -1,12 +1,12 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { BranchData } from "../../platform/model/branch-data.ts";
+import { readAppliedContent, removeEarlierForm, writeAppliedContent } from "../content/applied-content.ts";
+import { applyContent, clientDatabases, readContent } from "../content/cluster-content.ts";
+import type { AppliedContent, Content, LearnedChanges } from "../content/content.ts";
+import { asApplied, hasChanges, learnedChanges } from "../content/content.ts";
 import type { OpenedData } from "../data/branch-volumes.ts";
 import type { WorldData } from "../data/world-data.ts";
-import { readAppliedContent, removeEarlierForm, writeAppliedContent } from "../engine/applied-content.ts";
-import { applyContent, clientDatabases, readContent } from "../engine/cluster-content.ts";
 import { ensureRights, type RevokedRights } from "../engine/cluster-rights.ts";
-import type { AppliedContent, Content, LearnedChanges } from "../engine/content.ts";
-import { asApplied, hasChanges, learnedChanges } from "../engine/content.ts";
 import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";

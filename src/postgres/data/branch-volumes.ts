@@ -1,6 +1,6 @@
 import { existsSync, symlinkSync } from "node:fs";
 import type { BranchData, DataReference } from "../../platform/model/branch-data.ts";
-import { deleteRows } from "../engine/delete-rows.ts";
+import { deleteRows } from "../content/delete-rows.ts";
 import { type CopyRequest, type Engine, EngineError, type RunningEngine } from "../engine/engine.ts";
 import { parsePosition } from "../engine/log-position.ts";
 import { makeSparse } from "../volumes/sparse-log.ts";

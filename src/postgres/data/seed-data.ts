@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from
 import { basename, dirname, join } from "node:path";
 import { defaultBranchOf } from "../../platform/world/lookup.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
-import { writeAppliedContent } from "../engine/applied-content.ts";
-import { applyContent } from "../engine/cluster-content.ts";
+import { writeAppliedContent } from "../content/applied-content.ts";
+import { applyContent } from "../content/cluster-content.ts";
+import { asApplied, type Content } from "../content/content.ts";
 import { ensureRights } from "../engine/cluster-rights.ts";
-import { asApplied, type Content } from "../engine/content.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 

@@ -1,9 +1,9 @@
 import type { BranchData } from "../../platform/model/branch-data.ts";
 import { replacedData } from "../../platform/rules/branch-data/evolve-branch-data.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
-import { deleteRows } from "../engine/delete-rows.ts";
+import { deleteRows } from "../content/delete-rows.ts";
 import type { Engine, RunningEngine } from "../engine/engine.ts";
-import { type Carried, type CarryRequest, carryCluster } from "../engine/upgrade/carry-cluster.ts";
+import { type Carried, type CarryRequest, carryCluster } from "../upgrade/carry-cluster.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { BranchVolumes } from "./branch-volumes.ts";
 

@@ -1,10 +1,10 @@
 import { constants, existsSync, linkSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { copyFile, cp, type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isSameFile, isShareable, linkIfPossible } from "../machine/shared-files.ts";
 import { type CopyRequest, EngineError } from "./engine.ts";
 import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { isTimelineHistory, parsePosition, SEGMENT_BYTES, segmentNumber, segmentOf } from "./log-position.ts";
-import { isSameFile, isShareable, linkIfPossible } from "./shared-files.ts";
 
 /** Makes Postgres replay the whole log that it finds, and then begin a timeline of its own. */
 export const RECOVERY_SIGNAL = "recovery.signal";

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { messageOf } from "../../kernel/message-of.ts";
+import { type OsUser, spawnAs } from "../machine/os-user.ts";
 import { EngineError } from "./engine.ts";
 import { createPackageLinks, installedEngines, packageName } from "./installed-engines.ts";
-import { type OsUser, spawnAs } from "./os-user.ts";
 
 const run = promisify(execFile);
 

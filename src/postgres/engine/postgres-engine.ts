@@ -3,6 +3,9 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
+import { spawnOptions } from "../machine/os-user.ts";
+import { SocketDirectories } from "../machine/socket-directories.ts";
+import { Watchdog } from "../machine/watchdog.ts";
 import { ClockFile } from "./clock-file.ts";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
 import { readClusterFile } from "./cluster-files.ts";
@@ -28,14 +31,11 @@ import { KnownInstallations, type KnownInstallationsOptions } from "./known-inst
 import { stopProcessesOn } from "./leftover-processes.ts";
 import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
-import { spawnOptions } from "./os-user.ts";
 import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 import { lockSettings, serverArguments } from "./server-arguments.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
-import { SocketDirectories } from "./socket-directories.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
 import { writeClockLibrary } from "./time-library.ts";
-import { Watchdog } from "./watchdog.ts";
 
 const run = promisify(execFile);
 

@@ -3,9 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { processTreeCpuMs } from "../machine/cpu-time.ts";
+import type { OsUser } from "../machine/os-user.ts";
+import { ownFiles, removeCaches, SHARED_WITH_CLIENTS } from "../machine/shared-files.ts";
 import { AdminSessions } from "./admin-sessions.ts";
 import type { ClockFile } from "./clock-file.ts";
-import { processTreeCpuMs } from "./cpu-time.ts";
 import {
   type Absence,
   ADMIN_DATABASE,
@@ -16,10 +18,8 @@ import {
   type RunningStandby,
   TooFewConnections,
 } from "./engine.ts";
-import type { OsUser } from "./os-user.ts";
 import { runScript } from "./script.ts";
 import { serverLogLine } from "./server-log.ts";
-import { ownFiles, removeCaches, SHARED_WITH_CLIENTS } from "./shared-files.ts";
 import { linkPrimary } from "./standby.ts";
 
 /** The socket file of a cluster is named after its port, which no other cluster in the directory has. */

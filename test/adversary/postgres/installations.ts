@@ -1,5 +1,5 @@
 import { findInstallations } from "../../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../../src/postgres/engine/os-user.ts";
+import { engineUser } from "../../../src/postgres/machine/os-user.ts";
 
 /** Every major version of Postgres of this machine. Each has other rules of who may do what. */
 export const INSTALLATIONS = await findInstallations(undefined, engineUser());

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { findDumpPrograms } from "../../../src/postgres/engine/upgrade/dump-programs.ts";
+import { findDumpPrograms } from "../../../src/postgres/upgrade/dump-programs.ts";
 import { createBranch, startPostgresServer } from "../../support/postgres/postgres.ts";
 import { spawnStandin, waitForExit } from "../../support/process/process.ts";
 import { openClient } from "./clients.ts";

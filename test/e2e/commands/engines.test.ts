@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findInstallations } from "../../../src/postgres/engine/installation.ts";
 import { packageName } from "../../../src/postgres/engine/installed-engines.ts";
-import { engineUser } from "../../../src/postgres/engine/os-user.ts";
+import { engineUser } from "../../../src/postgres/machine/os-user.ts";
 import { Volumes } from "../../../src/postgres/volumes/volumes.ts";
 import { runStandin } from "../../support/process/in-process-command.ts";
 import { testDirectory } from "../../support/server/running-server.ts";

@@ -1,4 +1,12 @@
 import {
+  OWN_DATABASES,
+  PLATFORM_GROUP,
+  type RunningEngine,
+  SPARE_DATABASE,
+  SUPERUSER,
+} from "../engine/engine.ts";
+import { identifier, literal } from "../engine/sql-text.ts";
+import {
   type AppliedContent,
   type AppliedRole,
   type ClusterContent,
@@ -6,8 +14,6 @@ import {
   type ContentDatabase,
   passwordId,
 } from "./content.ts";
-import { OWN_DATABASES, PLATFORM_GROUP, type RunningEngine, SPARE_DATABASE, SUPERUSER } from "./engine.ts";
-import { identifier, literal } from "./sql-text.ts";
 
 /** Clients may create a database with the name of the spare one after that was used. */
 const IS_OWN_DATABASE = `datname IN (${OWN_DATABASES.map(literal).join(", ")})

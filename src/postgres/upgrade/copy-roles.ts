@@ -1,5 +1,5 @@
-import { PLATFORM_GROUP, type Row, type RunningEngine, SUPERUSER } from "../engine.ts";
-import { identifier, literal } from "../sql-text.ts";
+import { PLATFORM_GROUP, type Row, type RunningEngine, SUPERUSER } from "../engine/engine.ts";
+import { identifier, literal } from "../engine/sql-text.ts";
 
 /** Postgres 16 remembers who has granted a role, and only that role can revoke it. */
 const GRANTORS_SINCE = 16;

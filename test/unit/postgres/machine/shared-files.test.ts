@@ -1,7 +1,7 @@
 import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isShareable, ownFiles } from "../../../../src/postgres/engine/shared-files.ts";
+import { isShareable, ownFiles } from "../../../../src/postgres/machine/shared-files.ts";
 import { testDirectory } from "../../../support/server/running-server.ts";
 
 test.each(["base/1/1259", "base/4/1259", "base/4/2619_fsm", "base/1/1255.1", "base/5/1255", "base/5/2838"])(

@@ -1,6 +1,6 @@
+import { type AdminQuery, type RunningEngine, StatementRejected, SUPERUSER } from "../engine/engine.ts";
+import { literal } from "../engine/sql-text.ts";
 import { type AppliedContent, asApplied, type Content } from "./content.ts";
-import { type AdminQuery, type RunningEngine, StatementRejected, SUPERUSER } from "./engine.ts";
-import { literal } from "./sql-text.ts";
 
 const NO_CONTENT: AppliedContent = { roles: [], databases: [] };
 

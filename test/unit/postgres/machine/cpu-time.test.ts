@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { processTreeCpuMs } from "../../../../src/postgres/engine/cpu-time.ts";
+import { processTreeCpuMs } from "../../../../src/postgres/machine/cpu-time.ts";
 
 const BUSY_MS = 200;
 /** Uses this much processor time, writes a line, and waits for the end of its input. */

@@ -1,9 +1,15 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
-import { type AdminQuery, PLATFORM_GROUP, type Row, type RunningEngine, SUPERUSER } from "../engine.ts";
-import { SOCKET_PORT } from "../postgres-process.ts";
-import { asRole } from "../script.ts";
-import { identifier, literal } from "../sql-text.ts";
+import {
+  type AdminQuery,
+  PLATFORM_GROUP,
+  type Row,
+  type RunningEngine,
+  SUPERUSER,
+} from "../engine/engine.ts";
+import { SOCKET_PORT } from "../engine/postgres-process.ts";
+import { asRole } from "../engine/script.ts";
+import { identifier, literal } from "../engine/sql-text.ts";
 
 /** What a cluster contains: what it is called, and what must be the same after a copy. */
 export type Inventory = ReadonlyMap<string, string>;

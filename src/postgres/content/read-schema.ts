@@ -1,6 +1,6 @@
+import type { RunningEngine } from "../engine/engine.ts";
 import { readAppliedContent } from "./applied-content.ts";
 import { withOpenDatabases } from "./cluster-content.ts";
-import type { RunningEngine } from "./engine.ts";
 import { SCHEMA_STATEMENTS, TABLES_AS_JSON } from "./schema-statements.ts";
 
 /** A database as the world knows it. The cluster learns its name when an engine starts for clients. */

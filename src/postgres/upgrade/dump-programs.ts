@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { EngineError } from "../engine.ts";
-import { type Installation, systemDirectories } from "../installation.ts";
-import { type OsUser, spawnOptions } from "../os-user.ts";
+import { EngineError } from "../engine/engine.ts";
+import { type Installation, systemDirectories } from "../engine/installation.ts";
+import { type OsUser, spawnOptions } from "../machine/os-user.ts";
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
-import { clientDatabases } from "../cluster-content.ts";
-import { type Row, type RunningEngine, StatementRejected } from "../engine.ts";
-import { identifier, literal } from "../sql-text.ts";
+import { clientDatabases } from "../content/cluster-content.ts";
+import { type Row, type RunningEngine, StatementRejected } from "../engine/engine.ts";
+import { identifier, literal } from "../engine/sql-text.ts";
 
 /** Names of providers in `pg_database`, and in CREATE DATABASE. */
 const PROVIDERS: Readonly<Record<string, string>> = { c: "libc", i: "icu", b: "builtin" };

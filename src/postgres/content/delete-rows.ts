@@ -1,5 +1,5 @@
+import type { AdminQuery, RunningEngine } from "../engine/engine.ts";
 import { clientDatabases, withOpenDatabases } from "./cluster-content.ts";
-import type { AdminQuery, RunningEngine } from "./engine.ts";
 
 /** Statistics about rows contain values of them, and deleted rows stay in the pages of catalogs until a rewrite. */
 const REWRITTEN_CATALOGS = ["pg_statistic", "pg_statistic_ext_data", "pg_largeobject", "pg_attribute"];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asApplied, learnedChanges, passwordId } from "../../../../src/postgres/engine/content.ts";
+import { asApplied, learnedChanges, passwordId } from "../../../../src/postgres/content/content.ts";
 import { formatVerifier, newVerifier } from "../../../../src/worlds/scram-verifier.ts";
 
 const verifier = formatVerifier(newVerifier("secret"));
