@@ -43,6 +43,8 @@ export class ServedCompute {
   /** By their connections. */
   readonly #sessions = new Map<string, ServedSession>();
   #sampling: NodeJS.Timeout | undefined;
+  /** The sample that is read now. */
+  #sampled: Promise<void> | undefined;
   #applying: NodeJS.Timeout | undefined;
   /** By the connections that may drop a database now. */
   readonly #drops = new Map<string, Absence>();
@@ -131,13 +133,23 @@ export class ServedCompute {
     this.#sampling ??= setTimeout(() => void this.sampleNow(), STATISTICS_DELAY_MS).unref();
   }
 
-  /** Reads the statistics of the work since the last sample; `undefined` if there was none. Never rejects. */
+  /**
+   * Resolves when the statistics of all work are read, also if a sample had begun before; `undefined` if they are. Never
+   * rejects.
+   */
   sampleNow(): Promise<void> | undefined {
-    if (this.#sampling === undefined) return undefined;
+    if (this.#sampling === undefined) return this.#sampled;
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
-    // The engine may be stopped in the meantime.
-    return this.#sample().catch(() => undefined);
+    const sampled: Promise<void> = (this.#sampled ?? Promise.resolve())
+      .then(() => this.#sample())
+      // The engine may be stopped in the meantime.
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#sampled === sampled) this.#sampled = undefined;
+      });
+    this.#sampled = sampled;
+    return sampled;
   }
 
   async #sample(): Promise<void> {

@@ -128,6 +128,28 @@ test("work continues without a transaction until something happens in the world"
   await served.leave(other);
 });
 
+test("the clock moves after a sample that had begun before", async () => {
+  const { double, served, endpointId, world } = await servedWorld();
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  const compute = served.attach(admitted, { isRelaying: () => false, end: () => undefined });
+  let sizeIsRead: (size: number) => void = () => undefined;
+  const size = new Promise<number>((resolve) => {
+    sizeIsRead = resolve;
+  });
+  const samples = vi
+    .spyOn(compute.host, "sampleData")
+    .mockImplementation(async () => ({ logicalSizeBytes: await size }));
+  await served.beginWork(admitted);
+  served.endWork(admitted);
+  void compute.sampleNow();
+  const advanced = double.advance("1m");
+  await expect.poll(() => samples.mock.calls.length).toBe(1);
+  sizeIsRead(7_000_000);
+  await advanced;
+  const branches = await world.transact((transaction) => [...transaction.world.branches.values()]);
+  expect(branches).toMatchObject([{ logicalSizeBytes: 7_000_000 }]);
+});
+
 test("a suspend that is due by now is noticed before the next work", async () => {
   const host = new TestHost(START);
   const clock = { mode: "real", factor: 1 } as const;
