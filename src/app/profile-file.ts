@@ -1,15 +1,18 @@
+import { basename, extname } from "node:path";
 import * as z from "zod";
 import { issueText } from "../input-limits/issue-text.ts";
 import { DISTRIBUTION_RULE, type DurationDistribution, parseDistribution } from "../kernel/distribution.ts";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import type { Calibration } from "../platform/catalog/calibration.ts";
-import { DEFAULT_PROFILE, PROFILES, type ProfileName } from "../platform/catalog/defaults-and-limits.ts";
+import { DEFAULT_PROFILE, PROFILE_NAMES, type ProfileName } from "../platform/catalog/defaults-and-limits.ts";
 import { OPERATION_ACTIONS, type OperationAction } from "../platform/catalog/operation-actions.ts";
 import type { PlanName } from "../platform/catalog/plan.ts";
 import { UserError } from "../ports/user-error.ts";
 import { formatProblems, SourceDocument } from "../scenario/file/yaml-document.ts";
 import type { PlanLimitOverrides } from "./open-worlds.ts";
 
+/** The suffix that `standin account calibrate` gives; a name before it is that of the profile. */
+const PROFILE_SUFFIX = ".profile";
 const MAX_DELAY_S = 604_800;
 /** An operation that runs longer is not one of these platforms. */
 const MAX_DURATION_MS = 3_600_000;
@@ -19,7 +22,6 @@ const MAX_QUANTILES = 1_001;
 const positive = z.number().positive();
 const seconds = z.int().min(0).max(MAX_DELAY_S);
 const description = z.string().max(1_000).optional();
-const profileNames = Object.keys(PROFILES) as [ProfileName, ...ProfileName[]];
 
 const quantiles = z
   .array(z.number().min(0).max(MAX_DURATION_MS))
@@ -39,7 +41,7 @@ function byAction<T extends z.ZodType>(entry: T) {
 const profileSchema = z.strictObject({
   name: z.string().min(1).max(64).optional(),
   description,
-  like: z.enum(profileNames).default(DEFAULT_PROFILE),
+  like: z.enum(PROFILE_NAMES).default(DEFAULT_PROFILE),
   price_per_cu_hour: z.number().min(0).optional(),
   start_latency: z.string().optional(),
   /** Without quantiles: the durations of `like`. */
@@ -84,14 +86,15 @@ export type ProfileFile = Omit<z.output<typeof profileSchema>, "name" | "start_l
 };
 
 /** Parses a profile file in YAML or JSON. Throws a `UserError` that names the place in the file and the field. */
-export function parseProfileFile(text: string, defaultName: string, fileName: string): ProfileFile {
+export function parseProfileFile(text: string, path: string): ProfileFile {
+  const defaultName = basename(basename(path, extname(path)), PROFILE_SUFFIX);
   const source = new SourceDocument(text);
-  const failWith = (path: readonly string[], message: string): never => {
-    throw new UserError(formatProblems(fileName, [source.problemAt(path, message)]));
+  const failWith = (field: readonly string[], message: string): never => {
+    throw new UserError(formatProblems(path, [source.problemAt(field, message)]));
   };
-  if (source.problems.length > 0) throw new UserError(formatProblems(fileName, source.problems));
+  if (source.problems.length > 0) throw new UserError(formatProblems(path, source.problems));
   const parsed = profileSchema.safeParse(source.value, { error: problemText });
-  if (!parsed.success) throw new UserError(formatProblems(fileName, source.problemsOf(parsed.error)));
+  if (!parsed.success) throw new UserError(formatProblems(path, source.problemsOf(parsed.error)));
   const { name = defaultName, start_latency, durations = {}, ...rest } = parsed.data;
   const latency = start_latency === undefined ? undefined : parseDistribution(start_latency);
   if (start_latency !== undefined && latency === undefined)

@@ -1,13 +1,15 @@
-import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { basename, extname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createApp } from "../app/create-app.ts";
 import { createHttpServer } from "../app/http-server.ts";
 import type { InProcessPostgres } from "../app/in-process-postgres.ts";
 import { memoryStorage, openWorlds, type ServerOptions, WorldMismatch } from "../app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../app/package-root.ts";
 import type { WorldProfile } from "../app/profile-file.ts";
+import { readText } from "../app/read-text.ts";
 import { acceptWebSockets } from "../app/web-sockets.ts";
+import { MAX } from "../input-limits/limits.ts";
+import { isProfileName, PROFILE_NAMES } from "../platform/catalog/defaults-and-limits.ts";
 import { isUserError } from "../ports/user-error.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
 import type { StatementLog } from "../postgres/statements/statement-log.ts";
@@ -182,16 +184,16 @@ function parseOptions(input: StandinOptions) {
 
 /** A year, or the file of a profile. The parser of files is loaded on demand. */
 async function readProfile(text: string): Promise<WorldProfile> {
-  if (text === "2024" || text === "2026") return { profile: text };
+  if (isProfileName(text)) return { profile: text };
   try {
-    const content = readFileSync(text, "utf8");
+    const content = readText(text, MAX.settingsFile);
     const { parseProfileFile, worldProfileOf } = await import("../app/profile-file.ts");
-    return worldProfileOf(parseProfileFile(content, basename(text, extname(text)), text));
+    return worldProfileOf(parseProfileFile(content, text));
   } catch (error) {
     if (!(error instanceof Error && ("code" in error || isUserError(error)))) throw error;
     const problem = isUserError(error)
       ? error.message
-      : `expected 2024, 2026 or a readable file, got "${text}"`;
+      : `expected ${PROFILE_NAMES.join(", ")} or a readable file, got "${text}"`;
     throw new StandinError("BAD_REQUEST", `profile: ${problem}`, 400);
   }
 }

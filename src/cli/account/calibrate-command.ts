@@ -11,7 +11,11 @@ import {
 import { LEAST_OBSERVATIONS, type ObservedAction, observeActions } from "../../account/observed-actions.ts";
 import { isoInstant } from "../../kernel/calendar.ts";
 import { quantileMs } from "../../kernel/distribution.ts";
-import { DEFAULT_PROFILE, type ProfileName } from "../../platform/catalog/defaults-and-limits.ts";
+import {
+  DEFAULT_PROFILE,
+  PROFILE_NAMES,
+  type ProfileName,
+} from "../../platform/catalog/defaults-and-limits.ts";
 import { millisText } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
@@ -41,7 +45,7 @@ export function calibrateCommand(): Command {
     )
     .addOption(
       new Option("--like <year>", "profile of all figures that the account does not show")
-        .choices(["2024", "2026"])
+        .choices(PROFILE_NAMES)
         .default(DEFAULT_PROFILE),
     )
     .addOption(

@@ -1,5 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { PG_VERSIONS, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
+import { PG_VERSIONS, PROFILE_NAMES, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { PLANS } from "../../platform/catalog/plan.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../../platform/catalog/sizes.ts";
@@ -64,7 +64,7 @@ function platformFacts(): PlatformFacts {
   return {
     regions: REGIONS.map(({ id }) => id),
     pgVersions: PG_VERSIONS,
-    profiles: (["2024", "2026"] as const).map((name) => ({
+    profiles: PROFILE_NAMES.map((name) => ({
       name,
       highestPgVersion: PROFILES[name].pgVersions.highest,
       hasSize(minCu, maxCu) {

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { readText } from "../../app/read-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { isUserError } from "../../ports/user-error.ts";
 import { PublicApi } from "../../remote/client/public-api.ts";
@@ -12,7 +13,6 @@ import { InterruptedError, interruptible } from "../terminal/interrupt.ts";
 import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
-import { readText } from "../terminal/read-text.ts";
 
 type DriftOptions = ServerTarget & {
   against: string;

@@ -90,8 +90,8 @@ Examples:
   $ standin mirror --history shop.standin-account --data past && standin serve --data past`,
     )
     .action(async (options: MirrorOptions, command: Command) => {
+      checkOptionsOfHistory(command, options.history !== undefined);
       if (options.history !== undefined) {
-        checkNoServerOption(command);
         const { json, text } = await mirrorHistory({ ...options, history: options.history });
         print(options.json === true ? `${JSON.stringify(json)}\n` : text);
         return;
@@ -108,14 +108,19 @@ Examples:
     });
 }
 
-/** The environment may name a server for other commands. */
-function checkNoServerOption(command: Command): void {
-  for (const [name, flag] of [
+/** The environment may name servers for other commands. */
+function checkOptionsOfHistory(command: Command, hasHistory: boolean): void {
+  const isGiven = (option: string) => command.getOptionValueSource(option) === "cli";
+  for (const [option, flag] of [
     ["url", "--url"],
     ["apiKey", "--key"],
+    ["fromKey", "--from-key"],
   ] as const)
-    if (command.getOptionValueSource(name) === "cli")
-      throw new CliError(`--history cannot be used with ${flag}: it creates a world without a server`, true);
+    if (hasHistory && isGiven(option))
+      throw new CliError(`--history cannot be used with ${flag}: it calls no server`, true);
+  for (const option of ["profile", "seed"])
+    if (!hasHistory && isGiven(option))
+      throw new CliError(`--${option}: has an effect only with --history`, true);
 }
 
 async function runMirror(options: MirrorOptions, toServer: boolean, signal: AbortSignal) {

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, openSync, readSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { parse } from "yaml";
+import { readText } from "../../app/read-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { type Failed, failed } from "../../scenario/file/failed-schema.ts";
 import { databaseFiles, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { readText } from "../terminal/read-text.ts";
 
 /** The worlds that may be next to the file of a failure: at its instant, and before its first step. */
 type WorldBeside = "failed" | "world";

@@ -1,11 +1,11 @@
 import { OPERATION_IDS } from "../../app/create-app.ts";
+import { readText } from "../../app/read-text.ts";
 import { faultFields } from "../../control-api/http/fault-fields.ts";
 import { issueText } from "../../input-limits/issue-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { formatProblems, type Problem, SourceDocument } from "../../scenario/file/yaml-document.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { unreadableInput } from "../terminal/input-file.ts";
-import { readText } from "../terminal/read-text.ts";
 
 const STANDARD_INPUT_FD = 0;
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { readText } from "../../app/read-text.ts";
 import { importRecordedWorld } from "../../app/run-files.ts";
 import { placeholderKey } from "../../app/scenario-world.ts";
 import { MAX } from "../../input-limits/limits.ts";
@@ -14,7 +15,6 @@ import { endWithThisProcess, type ReadyServer, startServer, stopServer } from ".
 import { CliError } from "../terminal/cli-error.ts";
 import { unreadableInput } from "../terminal/input-file.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
-import { readText } from "../terminal/read-text.ts";
 import { readScenario } from "./run-job.ts";
 
 const SQLITE_HEADER = "SQLite format 3";

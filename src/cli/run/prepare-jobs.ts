@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from "node:path";
+import { readText } from "../../app/read-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { runsOfShard, type Shard } from "../../kernel/shard.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
@@ -10,7 +11,6 @@ import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
 import { readWorldProfile } from "../terminal/profile-option.ts";
-import { readText } from "../terminal/read-text.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { prepareFailurePlaces } from "./failure-places.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";

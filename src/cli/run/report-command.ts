@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { readText } from "../../app/read-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { reportText } from "../../scenario/report/json.ts";
 import {
@@ -10,7 +11,6 @@ import {
 import { CliError } from "../terminal/cli-error.ts";
 import { unreadableInput } from "../terminal/input-file.ts";
 import { RepeatableOption } from "../terminal/options.ts";
-import { readText } from "../terminal/read-text.ts";
 import {
   checkWritable,
   junitText,

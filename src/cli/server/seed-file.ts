@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { Populate } from "../../app/open-worlds.ts";
 import type { PostgresPort } from "../../app/postgres-port.ts";
+import { readText } from "../../app/read-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import type { DatabaseSeed } from "../../postgres/data/seed-data.ts";
 import { EngineError, ScriptError } from "../../postgres/engine/engine.ts";
@@ -8,7 +9,6 @@ import type { SeedFile } from "../../scenario/file/seed-schema.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
-import { readText } from "../terminal/read-text.ts";
 import type { Log } from "./log.ts";
 
 export type ReadSeedFile = {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readText } from "../../app/read-text.ts";
 import { TEAM_RIGHTS, type TeamRight } from "../../control-api/http/rights.ts";
 import type { TeamToken } from "../../control-api/http/team-token.ts";
 import { issueText } from "../../input-limits/issue-text.ts";
@@ -9,7 +10,6 @@ import { strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { hashSecret } from "../../worlds/secrets.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { unreadableInput } from "../terminal/input-file.ts";
-import { readText } from "../terminal/read-text.ts";
 
 const WORLD = /^[a-z0-9][a-z0-9-]{0,62}\*?$/;
 

@@ -1,5 +1,5 @@
-import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
-import { isProfileName, readProfileFile } from "../terminal/profile-option.ts";
+import { isProfileName, PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
+import { readProfileFile } from "../terminal/profile-option.ts";
 import type { ExpectedFailures } from "./compare-failures.ts";
 import type { ExpectedDurations } from "./compare-operations.ts";
 

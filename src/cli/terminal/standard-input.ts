@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { TextTooLarge } from "../../app/read-text.ts";
 import { messageOf } from "../../kernel/message-of.ts";
 import { CliError } from "./cli-error.ts";
-import { TextTooLarge } from "./read-text.ts";
 
 /** The path of an argument that stands for standard input. */
 export const STANDARD_INPUT = "-";

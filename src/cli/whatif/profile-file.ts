@@ -1,8 +1,8 @@
 import { type ProfileFile, parseProfileFile } from "../../app/profile-file.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import { PROFILES, type Profile } from "../../platform/catalog/defaults-and-limits.ts";
+import { isProfileName, PROFILES, type Profile } from "../../platform/catalog/defaults-and-limits.ts";
 import { builtInProfile, type NamedProfile } from "../../whatif/units/prices.ts";
-import { isProfileName, profileError, readProfileFile } from "../terminal/profile-option.ts";
+import { profileError, readProfileFile } from "../terminal/profile-option.ts";
 
 /** A built-in profile by name, or a profile file in YAML or JSON. */
 export function readProfile(text: string): NamedProfile {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { PROFILE_NAMES } from "../../platform/catalog/defaults-and-limits.ts";
 import { PRICE_LIST_DATES, PRICED_PLANS } from "../../platform/catalog/price-lists.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 
@@ -22,7 +23,7 @@ export const whatIfQuestion = z.strictObject({
   from: flag.optional(),
   to: flag.optional(),
   present: flag.optional(),
-  profile: flag.pipe(z.enum(["2024", "2026"])).optional(),
+  profile: flag.pipe(z.enum(PROFILE_NAMES)).optional(),
   price: z.number().min(0).optional(),
   prices: z.enum(PRICE_LIST_DATES).optional(),
   price_plan: z.enum(PRICED_PLANS).optional(),

@@ -8,7 +8,8 @@ import {
 import type { PgSettings } from "./pg-settings.ts";
 import type { PlanName } from "./plan.ts";
 
-export type ProfileName = "2024" | "2026";
+export const PROFILE_NAMES = ["2024", "2026"] as const;
+export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /** The profile of new worlds, scenarios and what-if experiments: the reference's numbers. */
 export const DEFAULT_PROFILE: ProfileName = "2024";
@@ -165,6 +166,10 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     pgVersions: { lowest: 14, highest: 18 }, // S
   },
 };
+
+export function isProfileName(text: string): text is ProfileName {
+  return Object.hasOwn(PROFILES, text);
+}
 
 /** Postgres versions that some profile has. Others are invalid input. */
 export const PG_VERSIONS = {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
 import type { Calibration } from "../../platform/catalog/calibration.ts";
-import { DEFAULT_PROFILE, PG_VERSIONS } from "../../platform/catalog/defaults-and-limits.ts";
+import { DEFAULT_PROFILE, PG_VERSIONS, PROFILE_NAMES } from "../../platform/catalog/defaults-and-limits.ts";
 import { documented, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
 import { instant } from "./time-fields.ts";
@@ -128,9 +128,11 @@ export const world = strictObject({
     .default(1_767_225_600_000)
     .meta(documented("where the clock starts (default: 2026-01-01T00:00:00Z)", "2026-03-29T00:00:00Z")),
   profile: z
-    .enum(["2024", "2026"])
+    .enum(PROFILE_NAMES)
     .default(DEFAULT_PROFILE)
-    .meta(documented(`the platform's numbers as of this year (default: ${DEFAULT_PROFILE})`, "2024", "2026")),
+    .meta(
+      documented(`the platform's numbers as of this year (default: ${DEFAULT_PROFILE})`, ...PROFILE_NAMES),
+    ),
   plan: z
     .enum(["paid", "free"])
     .default("paid")

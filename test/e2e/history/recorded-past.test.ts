@@ -114,10 +114,15 @@ test("the same file gives the same world, and another one of its name is refused
     code: 1,
     stderr: expect.stringContaining('already has a world "default"; choose another --world or --data'),
   });
-  for (const flag of ["--url", "--key"])
+  for (const flag of ["--url", "--key", "--from-key"])
     expect(
       await runStandin(["mirror", "--history", file, "--data", data, flag, `http://${"k".repeat(32)}`]),
     ).toMatchObject({ code: 2, stderr: expect.stringContaining(`cannot be used with ${flag}`) });
+  for (const [flag, value] of [["--profile", "2026"] as const, ["--seed", "7"] as const])
+    expect(await runStandin(["mirror", "--from", "http://127.0.0.1:1/api/v2", flag, value])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${flag}: has an effect only with --history`),
+    });
   expect(await runStandin(["mirror", "--history", `${file}.missing`, "--data", data])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("does not exist"),

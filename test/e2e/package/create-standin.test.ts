@@ -279,7 +279,7 @@ test("a wait for what cannot happen is rejected: nothing is due, or the time is 
 test("it takes a profile file, whose figures, plan and limits its world has, and names a mistake in one", async () => {
   const { path, remove } = temporaryDirectory();
   try {
-    const file = join(path, "shop.yaml");
+    const file = join(path, "shop.profile.yaml");
     writeFileSync(
       file,
       "{like: '2026', plan: {projects: 3, branches: 4}, failures: {apply_config: {share: 0.5}}}",

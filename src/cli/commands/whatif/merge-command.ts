@@ -2,6 +2,7 @@ import { closeSync, createWriteStream, openSync, readSync, statSync } from "node
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
+import { readText } from "../../../app/read-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import { gapRowsCsv } from "../../../whatif/trace/gap-row-reader.ts";
 import { plural } from "../../../whatif/units/number-format.ts";
@@ -10,7 +11,6 @@ import { checkInputExists } from "../../terminal/input-file.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import { print } from "../../terminal/print.ts";
-import { readText } from "../../terminal/read-text.ts";
 import { readGapFiles } from "../../whatif/gap-files.ts";
 import { mergeParts } from "../../whatif/parts/merge-parts.ts";
 import { PART_MARK, parsePart } from "../../whatif/parts/part-file.ts";

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { PROFILE_NAMES } from "../../../platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { DEFAULTS } from "../../../whatif/input/question.ts";
@@ -42,7 +43,6 @@ type ProfilesOptions = OutputOptions &
   };
 
 const MAX_PROFILES = 8;
-const DEFAULT_PROFILES = ["2024", "2026"];
 
 export function profilesCommand(): Command {
   return questionCommand<ProfilesOptions, readonly NamedProfile[]>({
@@ -76,7 +76,7 @@ function addProfilesOptions(command: Command): void {
     .addOption(
       new RepeatableOption(
         "--profile <name|file>",
-        `profile to compare; repeatable, the first is the baseline (default: ${DEFAULT_PROFILES.join(", ")})`,
+        `profile to compare; repeatable, the first is the baseline (default: ${PROFILE_NAMES.join(", ")})`,
       ).argParser((text: string, previous: readonly string[] | undefined) => [...(previous ?? []), text]),
     )
     .addOption(
@@ -126,7 +126,7 @@ async function answerProfiles({
       (await import("../../../whatif/questions/profiles/profiles-charts.ts")).profilesCharts(report),
     resolvedFlags: {
       ...resolvedInputFlags(opened),
-      profile: options.profile ?? DEFAULT_PROFILES,
+      profile: options.profile ?? PROFILE_NAMES,
       cu: world === undefined ? [DEFAULTS.cu] : [],
     },
     question: report.question,
@@ -134,7 +134,7 @@ async function answerProfiles({
 }
 
 async function readProfiles({
-  profile: texts = DEFAULT_PROFILES,
+  profile: texts = PROFILE_NAMES,
   cu = DEFAULTS.cu,
 }: ProfilesOptions): Promise<NamedProfile[]> {
   const { readProfile } = await import("../../whatif/profile-file.ts");

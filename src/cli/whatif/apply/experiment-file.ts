@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { readText } from "../../../app/read-text.ts";
 import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import type { ExperimentPlan } from "../../../whatif/periods/experiment-plan.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { unreadableInput } from "../../terminal/input-file.ts";
-import { readText } from "../../terminal/read-text.ts";
 import { COMPUTE_ID, type ComputeDelay } from "./saved-answer.ts";
 
 const VERSION = 1;

@@ -1,12 +1,12 @@
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
+import { readText } from "../../../app/read-text.ts";
 import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { unreadableInput } from "../../terminal/input-file.ts";
-import { readText } from "../../terminal/read-text.ts";
 import { STANDARD_INPUT } from "../../terminal/standard-input.ts";
 import type { ServerTarget } from "./apply-delays.ts";
 import { suspendTimeoutSeconds } from "./delay-calls.ts";

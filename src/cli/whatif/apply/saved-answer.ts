@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { readText } from "../../../app/read-text.ts";
 import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import { PROFILES, type ProfileName } from "../../../platform/catalog/defaults-and-limits.ts";
@@ -10,7 +11,6 @@ import { isWithin, lengthOf } from "../../../whatif/gap-curve/settable-delays.ts
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { unreadableInput } from "../../terminal/input-file.ts";
-import { readText } from "../../terminal/read-text.ts";
 import { readStandardInput, STANDARD_INPUT } from "../../terminal/standard-input.ts";
 
 export const DELAY_SETS = ["recommended", "fleet", "per-compute"] as const;

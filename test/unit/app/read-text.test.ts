@@ -2,8 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readText, TextTooLarge } from "../../../../src/cli/terminal/read-text.ts";
-import { testDirectory } from "../../../support/server/running-server.ts";
+import { readText, TextTooLarge } from "../../../src/app/read-text.ts";
+import { testDirectory } from "../../support/server/running-server.ts";
 
 const MIB = 1024 ** 2;
 
