@@ -1,5 +1,6 @@
 // Checks what the pages for developers say about the repository: each file, folder and npm script that they name exists,
-// each type of the glossary is defined in the file that the glossary names, and each example of code is in its file.
+// each type of the glossary is defined in the file that the glossary names, and each example of code is in its file. The page
+// about the architecture has every folder.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { githubSlug } from "../site/github-slug.mjs";
@@ -69,6 +70,15 @@ for (const page of PAGES) {
       }
     }
   }
+}
+// Whoever looks for the place of a change finds every folder of the first two levels in the tables.
+const ARCHITECTURE = "docs/explanation/architecture.md";
+const described = readFileSync(ARCHITECTURE, "utf8");
+for (const folder of folders) {
+  if (!/^(?:src(?:\/[\w-]+){1,2}|(?:packages|test)\/[\w-]+)$/.test(folder)) continue;
+  checked += 1;
+  if (!described.includes(`\`${basename(folder)}/`) && !described.includes(`/${basename(folder)}/\``))
+    problems.push(`${ARCHITECTURE}: no table has the folder ${folder}/`);
 }
 // An example of code has its file on the line before, and is in that file.
 const blocks = readFileSync("docs/patterns.md", "utf8").matchAll(/^`([^`\n]+)`\n\n```ts\n(.*?)\n```$/gms);
