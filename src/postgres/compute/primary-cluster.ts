@@ -9,6 +9,7 @@ import type { WorldData } from "../data/world-data.ts";
 import { ensureRights, type RevokedRights } from "../engine/cluster-rights.ts";
 import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
+import { ownsSubscriptions, takeOverSubscriptions } from "../engine/own-subscriptions.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 
 /** What a compute's engine needs to know of the world, read when it starts. */
@@ -71,10 +72,14 @@ export class PrimaryCluster implements ComputeCluster {
     const { maxConnections, logicalReplication, settings, now: startsAt } = this.#plan;
     const { dataDirectory } = this;
     const request = { dataDirectory, maxConnections, logicalReplication, settings, startsAt };
-    return this.#options.engine.start(request);
+    const isOwner = ownsSubscriptions(dataDirectory, this.volumeId);
+    return this.#options.engine.start({ ...request, subscriptions: isOwner ? "connect" : "held" });
   }
 
   async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {
+    if (!ownsSubscriptions(this.dataDirectory, this.volumeId))
+      await takeOverSubscriptions(engine, this.dataDirectory, this.volumeId);
+    engine.letSubscriptionsConnect();
     await this.#options.engine.ensureExtension(engine);
     await this.#reconcile(engine, this.#plan.content);
     await removeEarlierForm(engine, await clientDatabases(engine));

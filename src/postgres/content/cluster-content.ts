@@ -14,6 +14,7 @@ import {
   type ContentDatabase,
   passwordId,
 } from "./content.ts";
+import { dropSubscriptions } from "./drop-subscriptions.ts";
 
 /** Clients may create a database with the name of the spare one after that was used. */
 const IS_OWN_DATABASE = `datname IN (${OWN_DATABASES.map(literal).join(", ")})
@@ -152,7 +153,7 @@ async function renameDatabases(engine: RunningEngine, renamings: readonly Renami
   );
 }
 
-/** Also one that its owner has protected, and with the replication slots of its clients. */
+/** Also one that its owner has protected, and with the replication slots and subscriptions of its clients. */
 async function dropDatabase(engine: RunningEngine, name: string): Promise<void> {
   const [database] = await engine.query(
     `SELECT datistemplate FROM pg_database WHERE datname = ${literal(name)}`,
@@ -160,6 +161,8 @@ async function dropDatabase(engine: RunningEngine, name: string): Promise<void> 
   if (database === undefined) return;
   if (database["datistemplate"] === "t")
     await engine.query(`ALTER DATABASE ${identifier(name)} IS_TEMPLATE false`);
+  // D: only if the API drops the database. Postgres drops none that has subscriptions.
+  await withOpenDatabases(engine, () => dropSubscriptions(engine, name));
   // Postgres drops slots together with their database, but not while a client reads them.
   await engine.query(
     `SELECT pg_terminate_backend(active_pid, ${SESSION_TIMEOUT_MS}) FROM pg_replication_slots

@@ -12,11 +12,12 @@ import { dropLog, firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { segmentNumber } from "./log-position.ts";
 import { lastLine } from "./postgres-process.ts";
 import { PUBLICATION_RIGHTS } from "./publication-rights.ts";
+import { subscriptionRights } from "./subscription-rights.ts";
 
 const run = promisify(execFile);
 
 /** Part of the directory's name, as in `18-3-platform`: clusters of other forms are not used for new branches. */
-const FORM = 4;
+const FORM = 5;
 /** The first version whose databases can be created without log. Earlier ones always do. */
 const STRATEGY_SINCE = 15;
 /** Postgres reads them when it starts, and writes them when it stops. */
@@ -87,10 +88,13 @@ async function createPlatformObjects(
     session.child.stdin?.end([...statements, ""].join("\n"));
     await session;
   };
+  const { checks, grants } = subscriptionRights(installation.version);
   // Databases of clients are copies of these.
   for (const database of ["template0", "template1"])
-    await execute(database, [...PUBLICATION_RIGHTS, "VACUUM (FREEZE)"]);
+    await execute(database, [...PUBLICATION_RIGHTS, ...checks, "VACUUM (FREEZE)"]);
   await execute("postgres", [
+    ...checks,
+    ...grants,
     `CREATE DATABASE ${SPARE_DATABASE}${strategy}`,
     "ALTER DATABASE template1 ALLOW_CONNECTIONS false",
     `CREATE EXTENSION ${extension.name} SCHEMA public`,

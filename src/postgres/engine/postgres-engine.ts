@@ -35,6 +35,7 @@ import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-proce
 import { lockSettings, serverArguments } from "./server-arguments.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
+import { holdSubscriptions } from "./subscription-hold.ts";
 import { writeClockLibrary } from "./time-library.ts";
 
 const run = promisify(execFile);
@@ -182,6 +183,7 @@ export class PostgresEngine implements Engine {
       ...lockSettings(maxConnections),
       wal_level: logicalReplication ? "logical" : "replica",
       ...(isScratch ? SCRATCH_SETTINGS : ARCHIVE_SETTINGS),
+      ...holdSubscriptions(request.subscriptions, socketDirectory),
       // Two segments at least.
       max_wal_size: `${Math.max(2, Math.floor(this.#options.maxLogBytes / SEGMENT_BYTES))}MB`,
       min_wal_size: "2MB",

@@ -21,6 +21,7 @@ import {
 import { runScript } from "./script.ts";
 import { serverLogLine } from "./server-log.ts";
 import { linkPrimary } from "./standby.ts";
+import { releaseSubscriptions } from "./subscription-hold.ts";
 
 /** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
 export const SOCKET_PORT = 5432;
@@ -200,6 +201,10 @@ export class PostgresProcess implements RunningStandby {
     if (state?.["is_vacuumed_soon"] !== "t") return;
     await this.openToClients(ADMIN_DATABASE);
     await ownFiles(this.#cluster.dataDirectory, this.#cluster.user);
+  }
+
+  letSubscriptionsConnect(): void {
+    releaseSubscriptions(this.#socketDirectory);
   }
 
   async runScript(sql: string, database: string, role: string): Promise<void> {

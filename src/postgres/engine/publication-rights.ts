@@ -1,8 +1,8 @@
 import { PLATFORM_GROUP } from "./engine.ts";
+import { createEventTrigger, OWN_EVENT_TRIGGERS, onOneLine } from "./event-triggers.ts";
 import { literal } from "./sql-text.ts";
 
-const START = "standin_publication_start";
-const END = "standin_publication_end";
+const { publicationStart: START, publicationEnd: END } = OWN_EVENT_TRIGGERS;
 
 const SPACE = "[[:space:]]+";
 const GAP = "[[:space:]]*";
@@ -20,6 +20,7 @@ function whole(statement: readonly string[]): string {
 const CREATE = whole(["CREATE", "PUBLICATION", NAME, "FOR", `(ALL${SPACE}TABLES|${IN_SCHEMAS})${WITH}`]);
 const ALTER = whole(["ALTER", "PUBLICATION", NAME, "(ADD|SET)", IN_SCHEMAS]);
 const CHANGE_OWNER = whole(["ALTER", "PUBLICATION", NAME, "OWNER", "TO", NAME]);
+const OWN_NAMES = Object.values(OWN_EVENT_TRIGGERS).map(literal).join(", ");
 /** Without quotes, they name no role. */
 const ROLE_KEYWORDS = ["current_role", "current_user", "session_user", "public", "none"];
 
@@ -80,7 +81,7 @@ BEGIN
     RETURN;
   END IF;
   IF NOT EXISTS (SELECT FROM pg_event_trigger WHERE evtname = ${literal(END)} AND evtenabled = 'A')
-      OR EXISTS (SELECT FROM pg_event_trigger WHERE evtname NOT IN (${literal(START)}, ${literal(END)}) AND evtenabled <> 'D') THEN
+      OR EXISTS (SELECT FROM pg_event_trigger WHERE evtname NOT IN (${OWN_NAMES}) AND evtenabled <> 'D') THEN
     RAISE NOTICE 'event triggers of an extension would run in this statement, so it is not executed as a superuser';
     RETURN;
   END IF;
@@ -118,16 +119,7 @@ BEGIN
   UPDATE pg_authid SET rolsuper = false WHERE rolsuper AND pg_authid.oid >= 16384;
 END $standin$`;
 
-function eventTrigger(name: string, event: string): string[] {
-  return [
-    `CREATE EVENT TRIGGER ${name} ON ${event} WHEN TAG IN ('CREATE PUBLICATION', 'ALTER PUBLICATION')
-     EXECUTE FUNCTION pg_catalog.${name}()`,
-    // Also in sessions of subscriptions, in which others do not fire.
-    `ALTER EVENT TRIGGER ${name} ENABLE ALWAYS`,
-    // Clients that dump the database do not dump what belongs to an extension of Postgres itself.
-    `ALTER EXTENSION plpgsql ADD EVENT TRIGGER ${name}`,
-  ];
-}
+const TAGS = ["CREATE PUBLICATION", "ALTER PUBLICATION"];
 
 /**
  * Statements of the superuser, without line breaks, for a database in which owners may publish all tables, and the tables of
@@ -136,6 +128,6 @@ function eventTrigger(name: string, event: string): string[] {
 export const PUBLICATION_RIGHTS: readonly string[] = [
   END_FUNCTION,
   START_FUNCTION,
-  ...eventTrigger(END, "ddl_command_end"),
-  ...eventTrigger(START, "ddl_command_start"),
-].map((statement) => statement.replaceAll(/\s*\n\s*/g, " "));
+  ...createEventTrigger({ name: END, event: "ddl_command_end", tags: TAGS, procedure: END }),
+  ...createEventTrigger({ name: START, event: "ddl_command_start", tags: TAGS, procedure: START }),
+].map(onOneLine);

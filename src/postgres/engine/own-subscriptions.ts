@@ -1,0 +1,32 @@
+import { join } from "node:path";
+import { withOpenDatabases } from "./cluster-content.ts";
+import { readClusterFile, writeClusterFile } from "./cluster-files.ts";
+import { dropSubscriptions } from "./drop-subscriptions.ts";
+import type { RunningEngine } from "./engine.ts";
+
+/** The volume that the subscriptions of a cluster belong to. A copy has the file of its source, or none. */
+const FILE = "standin.subscriptions";
+
+/** Whether the subscriptions of the cluster, if it has any, were created in this volume. */
+export function ownsSubscriptions(dataDirectory: string, volumeId: string): boolean {
+  return readClusterFile(join(dataDirectory, FILE)) === volumeId;
+}
+
+/**
+ * D: a new branch has none of its parent's subscriptions, which would read the slots of those of the parent. Call it before
+ * clients connect, and while workers are held. If the server is killed in between, the next start calls it again.
+ */
+export async function takeOverSubscriptions(
+  engine: RunningEngine,
+  dataDirectory: string,
+  volumeId: string,
+): Promise<void> {
+  const databases = await engine.query(
+    "SELECT DISTINCT datname FROM pg_subscription JOIN pg_database d ON d.oid = subdbid ORDER BY datname",
+  );
+  if (databases.length > 0)
+    await withOpenDatabases(engine, async () => {
+      for (const { datname } of databases) await dropSubscriptions(engine, datname ?? "");
+    });
+  writeClusterFile(join(dataDirectory, FILE), volumeId);
+}
