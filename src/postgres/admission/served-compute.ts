@@ -9,6 +9,7 @@ import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
 import { ComputeClock } from "./compute-clock.ts";
 import { ComputeSpans } from "./spans.ts";
+import { SubscriptionHold } from "./subscription-hold.ts";
 
 /** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
@@ -40,6 +41,7 @@ export class ServedCompute {
   readonly #ignoresLoad: boolean;
   readonly #onError: (error: unknown, message: string) => void;
   readonly #marks: MarkSchedule;
+  readonly #subscriptions: SubscriptionHold;
   /** By their connections. */
   readonly #sessions = new Map<string, ServedSession>();
   #sampling: NodeJS.Timeout | undefined;
@@ -66,7 +68,10 @@ export class ServedCompute {
     });
     this.host = new ComputeHost({
       ...options,
-      onReady: () => clock.engineStarted(),
+      onReady: () => {
+        clock.engineStarted();
+        this.#sampleSoon();
+      },
       onWritten: (bytes) => {
         if (!this.#ignoresLoad) this.spans.addWritten(bytes);
       },
@@ -76,6 +81,7 @@ export class ServedCompute {
         this.#endSessions((session) => session.isRelaying(), CLIENT_ERRORS.terminated);
       },
     });
+    this.#subscriptions = new SubscriptionHold(world, endpointId, this.host, this.spans);
     this.#marks = new MarkSchedule(() => this.host.mark(() => this.spans.idleSince));
   }
 
@@ -129,22 +135,24 @@ export class ServedCompute {
     this.spans.end(connectionId);
     this.endDrop(connectionId);
     this.#marks.workEnded();
-    if (this.#ignoresLoad) return;
+    this.#sampleSoon();
+  }
+
+  #sampleSoon(): void {
     this.#sampling ??= setTimeout(() => void this.sampleNow(), STATISTICS_DELAY_MS).unref();
   }
 
   /**
-   * Resolves when the statistics of all work are read, also if a sample had begun before; `undefined` if they are. Never
-   * rejects.
+   * Resolves when the statistics of all work are read, also if a sample had begun before, and it is known whether Postgres
+   * works by itself; `undefined` if they are. Never rejects.
    */
   sampleNow(): Promise<void> | undefined {
     if (this.#sampling === undefined) return this.#sampled;
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
     const sampled: Promise<void> = (this.#sampled ?? Promise.resolve())
-      .then(() => this.#sample())
-      // The engine may be stopped in the meantime.
-      .catch(() => undefined)
+      .then(() => Promise.allSettled([this.#ignoresLoad ? undefined : this.#sample(), this.#subscriptions.check()]))
+      // The engine may be stopped in the meantime, so that they fail.
       .then(() => {
         if (this.#sampled === sampled) this.#sampled = undefined;
       });
@@ -216,6 +224,7 @@ export class ServedCompute {
   /** Ends the sessions, then stops the engine. */
   stop(): void {
     this.endSessions(CLIENT_ERRORS.terminated);
+    this.#subscriptions.end();
     this.host
       .stop()
       .catch((error) => this.#onError(error, `the Postgres process of ${this.#endpointId} did not stop`));

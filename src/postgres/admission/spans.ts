@@ -30,6 +30,8 @@ export class ComputeSpans {
   #since: SimTime | undefined;
   /** The connections that work. */
   readonly #busy = new Set<string>();
+  /** Postgres works by itself. */
+  #isHeld = false;
   #arrivals = 0;
   #blocks: BlockCounts | undefined;
   #writtenBytes = 0;
@@ -57,6 +59,28 @@ export class ComputeSpans {
 
   /** A session begins work within the transaction. Its compute is active. */
   begin(transaction: Transaction, connectionId: string): void {
+    this.#beginSpan(transaction);
+    this.#add(connectionId);
+  }
+
+  /** Work of Postgres begins that is no request, within the transaction. The compute is active. */
+  hold(transaction: Transaction): void {
+    this.#beginSpan(transaction);
+    if (!this.#isBusy) this.#cpuLoad.workBegins(performance.now());
+    this.#isHeld = true;
+  }
+
+  endHold(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (!this.#isBusy) this.#beginSilence();
+  }
+
+  get #isBusy(): boolean {
+    return this.#busy.size > 0 || this.#isHeld;
+  }
+
+  #beginSpan(transaction: Transaction): void {
     const { phase } = transaction.world.computes.get(this.#endpointId) ?? {};
     const open = phase?.state === "active" ? phase.spanSince : undefined;
     if (open === undefined) {
@@ -67,7 +91,6 @@ export class ComputeSpans {
     }
     // A span whose end was lost with a failed commit continues.
     this.#setSince(open ?? transaction.now);
-    this.#add(connectionId);
   }
 
   /** A session begins work in the open span. Returns false if there is none. Its compute is active. */
@@ -78,7 +101,7 @@ export class ComputeSpans {
   }
 
   #add(connectionId: string): void {
-    if (this.#busy.size === 0) this.#cpuLoad.workBegins(performance.now());
+    if (!this.#isBusy) this.#cpuLoad.workBegins(performance.now());
     this.#clock.workBegins();
     this.#busy.add(connectionId);
     this.#arrivals += 1;
@@ -87,16 +110,20 @@ export class ComputeSpans {
   /** A session has done all its work. */
   end(connectionId: string): void {
     if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
+    this.#clock.workEnds();
+    if (!this.#isHeld) this.#beginSilence();
+  }
+
+  #beginSilence(): void {
     // The world may be replaced just now, and its clients still get answers.
     this.#lastEnd = instantOf(this.#world) ?? this.#lastEnd;
     this.#cpuLoad.workEnds(performance.now());
-    this.#clock.workEnds();
     if (!this.#isWatched) void this.#watchSilence();
   }
 
   /** When the last work ended; `undefined` while there is work. */
   get idleSince(): SimTime | undefined {
-    return this.#busy.size > 0 ? undefined : this.#lastEnd;
+    return this.#isBusy ? undefined : this.#lastEnd;
   }
 
   /** Blocks that the sessions have read. They belong to the next report. */
@@ -136,7 +163,7 @@ export class ComputeSpans {
         type: "EndSpan",
         endpointId: this.#endpointId,
         beganAt: this.#since,
-        until: this.#busy.size > 0 ? transaction.now : this.#lastEnd,
+        until: this.#isBusy ? transaction.now : this.#lastEnd,
         arrivals: this.#arrivals,
         blocks: this.#blocks,
         load: this.#cpuLoad.measure(performance.now()),
@@ -154,6 +181,7 @@ export class ComputeSpans {
   #reset(): void {
     this.#setSince(undefined);
     this.#busy.clear();
+    this.#isHeld = false;
     this.#cpuLoad.workEnds(performance.now());
     this.#clock.workEnds();
     this.#arrivals = 0;
@@ -166,7 +194,7 @@ export class ComputeSpans {
     if (since === undefined) return undefined;
     // One report covers all full minutes, however far the clock moves.
     const at =
-      this.#busy.size > 0
+      this.#isBusy
         ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
         : this.#lastEnd + SILENCE_MS;
     return at > until ? undefined : at;
@@ -177,7 +205,7 @@ export class ComputeSpans {
     const since = this.#since;
     const at = this.nextReportAt(until);
     if (since === undefined || at === undefined) return undefined;
-    const isBusy = this.#busy.size > 0;
+    const isBusy = this.#isBusy;
     const arrivals = this.#arrivals;
     const blocks = this.#blocks;
     this.#arrivals = 0;
@@ -220,7 +248,7 @@ export class ComputeSpans {
   async #watchSilence(): Promise<void> {
     this.#isWatched = true;
     try {
-      while (this.#since !== undefined && this.#busy.size === 0) {
+      while (this.#since !== undefined && !this.#isBusy) {
         const { now, mode, factor } = await this.#world.clock();
         if (mode === "manual") return;
         const silenceMs = (this.#lastEnd + SILENCE_MS - now) / factor;

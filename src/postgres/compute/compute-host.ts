@@ -94,6 +94,17 @@ export class ComputeHost {
     return this.#running !== undefined;
   }
 
+  /** The engine that runs, or starts. */
+  get running(): Promise<RunningEngine> | undefined {
+    return this.#running;
+  }
+
+  /** Keeps an engine that runs, as a session does. Each call is followed by one of `release`. */
+  retain(): void {
+    this.#sessions += 1;
+    clearTimeout(this.#idleTimer);
+  }
+
   /** Starts the engine unless it runs. Each call is followed by one of `release`. */
   async acquire(): Promise<RunningEngine> {
     if (this.#isAhead) {
@@ -104,8 +115,7 @@ export class ComputeHost {
   }
 
   async #acquire(ready: Promise<void>): Promise<RunningEngine> {
-    this.#sessions += 1;
-    clearTimeout(this.#idleTimer);
+    this.retain();
     try {
       await ready;
       await this.#stopping;

@@ -9,7 +9,7 @@ import type { WorldData } from "../data/world-data.ts";
 import { ensureRights, type RevokedRights } from "../engine/cluster-rights.ts";
 import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
-import { ownsSubscriptions, takeOverSubscriptions } from "../engine/own-subscriptions.ts";
+import { ownsSubscriptions, takeOverSubscriptions } from "../content/own-subscriptions.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 
 /** What a compute's engine needs to know of the world, read when it starts. */

@@ -1,0 +1,63 @@
+import type { WorldHandle } from "../../worlds/world-handle.ts";
+import type { ComputeHost } from "../compute/compute-host.ts";
+import type { RunningEngine } from "../engine/engine.ts";
+import type { ComputeSpans } from "./spans.ts";
+
+/** The catalog, not the workers: these are started again every few seconds if the publisher rejects them. */
+const HAS_SUBSCRIPTIONS = "SELECT EXISTS (SELECT FROM pg_subscription WHERE subenabled) AS has_subscriptions";
+
+/** D: a compute with workers of subscriptions stays active. They need neither a session of a client nor a connection. */
+export class SubscriptionHold {
+  readonly #world: WorldHandle;
+  readonly #endpointId: string;
+  readonly #host: ComputeHost;
+  readonly #spans: ComputeSpans;
+  /** The engine that is held. */
+  #engine: RunningEngine | undefined;
+  #checked: Promise<void> = Promise.resolve();
+
+  constructor(world: WorldHandle, endpointId: string, host: ComputeHost, spans: ComputeSpans) {
+    this.#world = world;
+    this.#endpointId = endpointId;
+    this.#host = host;
+    this.#spans = spans;
+  }
+
+  /** Begins or ends the hold of the engine that runs. */
+  check(): Promise<void> {
+    this.#checked = this.#checked.catch(() => undefined).then(() => this.#check());
+    return this.#checked;
+  }
+
+  async #check(): Promise<void> {
+    const engine = await this.#host.running;
+    // Those of a read replica are the primary's.
+    if (engine === undefined || this.#host.volumeId === undefined) return;
+    const [found] = await engine.query(HAS_SUBSCRIPTIONS);
+    if (found?.["has_subscriptions"] !== "t") {
+      this.end();
+      return;
+    }
+    if (this.#engine === engine) return;
+    this.end();
+    const isActive = await this.#world.transact((transaction) => {
+      const phase = transaction.world.computes.get(this.#endpointId)?.phase;
+      if (phase?.state !== "active" || phase.suspending) return false;
+      this.#spans.hold(transaction);
+      return true;
+    });
+    if (!isActive) return;
+    this.#engine = engine;
+    this.#host.retain();
+    void engine.exited.then(() => {
+      if (this.#engine === engine) this.end();
+    });
+  }
+
+  end(): void {
+    if (this.#engine === undefined) return;
+    this.#engine = undefined;
+    this.#spans.endHold();
+    this.#host.release();
+  }
+}
