@@ -1,5 +1,8 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
 import type pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { findInstallations } from "../../src/postgres/engine/installation.ts";
 import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import {
@@ -11,6 +14,7 @@ import {
   stateOf,
   type TestBranch,
 } from "../support/postgres/postgres.ts";
+import { testDirectory } from "../support/server/running-server.ts";
 
 const INSTALLATIONS = await findInstallations(undefined, engineUser());
 const SUBSCRIBERS = INSTALLATIONS.filter(({ version }) => version >= 16 && version <= 18);
@@ -132,10 +136,9 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     const connection = connectionString(publisher.branch);
     await child.query(`create subscription t connection '${connection}' publication p`);
     await expect.poll(wordsOf(child), PATIENT).toEqual(["before", "two"]);
-    expect((await publisher.owner.query("select slot_name from pg_replication_slots order by 1")).rows).toEqual([
-      { slot_name: "s" },
-      { slot_name: "t" },
-    ]);
+    expect(
+      (await publisher.owner.query("select slot_name from pg_replication_slots order by 1")).rows,
+    ).toEqual([{ slot_name: "s" }, { slot_name: "t" }]);
   });
 
   test("a restored subscriber has no subscriptions", async () => {
@@ -170,5 +173,199 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     await expect.poll(async () => (await databases()).rowCount, PATIENT).toBe(0);
     expect(await subscriptionsOf(other)).toEqual([]);
     expect((await publisher.owner.query("select active from pg_replication_slots")).rowCount).toBe(1);
+  });
+
+  async function outcomeOf(client: pg.Client, sql: string): Promise<string> {
+    return client.query(sql).then(
+      () => "accepted",
+      (error) => error.code as string,
+    );
+  }
+
+  /** A directory with a socket as Postgres has it, and the number of connections to it. */
+  async function startSocket() {
+    const directory = join(testDirectory(), "sockets");
+    mkdirSync(directory);
+    let connections = 0;
+    const listener = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    const path = join(directory, ".s.PGSQL.5432");
+    await new Promise<void>((resolve) => listener.listen(path, resolve));
+    for (const each of [join(directory, ".."), directory, path]) chmodSync(each, 0o777);
+    onTestFinished(() => void listener.close());
+    return { directory, connections: () => connections };
+  }
+
+  const OFFLINE = "with (connect = false, enabled = false, slot_name = none)";
+
+  test.each([
+    "host=127.0.0.1 port=5 user=u password=p dbname=d",
+    " host = example.com,127.0.0.1 port=5,6\nuser='u u' password='p'  dbname = d ",
+    "hostaddr=::1 user=u password=p options=endpoint=ep-a-1 sslmode=require channel_binding=require",
+    "host=example.com user=u password=p sslmode=verify-full sslrootcert=system",
+    "postgresql://u:p%2Fa@ep-a-1.us-east-2.aws.example.com/d?sslmode=require&channel_binding=require",
+    "postgres://u:p@127.0.0.1:5,[::1]:6/d?options=endpoint%3Dep-a-1",
+  ])("%s is accepted", async (connection) => {
+    const { owner } = await withWords();
+    const text = connection.replaceAll("'", "''");
+    const sql = `create subscription s connection '${text}' publication p, "q q" ${OFFLINE}`;
+    expect(await outcomeOf(owner, sql)).toBe("accepted");
+    expect(await outcomeOf(owner, `alter subscription s connection '${text}'`)).toBe("accepted");
+  });
+
+  test("no connection string reaches a socket or a file of the machine", async () => {
+    const { owner } = await withWords();
+    const { directory, connections } = await startSocket();
+    const encoded = encodeURIComponent(directory);
+    const rejected = [
+      `host=${directory} user=u password=p`,
+      `host='${directory}' user=u password=p`,
+      `host=127.0.0.1 host=${directory} user=u password=p`,
+      `host=127.0.0.1,${directory} user=u password=p`,
+      `host=${directory},127.0.0.1 user=u password=p`,
+      `host=@abstract user=u password=p`,
+      "host=127.0.0.1, user=u password=p",
+      "host='' user=u password=p",
+      "user=u password=p",
+      "",
+      "neondb",
+      `host=a' host=${directory} user='u password=p`,
+      `application_name='x' host=${directory}`,
+      `host=127.0.0.1 dbname='host=${directory}' user=u password=p`,
+      `host=127.0.0.1 dbname=postgresql://u:p@${encoded}/d user=u password=p`,
+      `postgresql://u:p@${encoded}/d`,
+      `postgresql:///d?host=${directory}&user=u&password=p`,
+      `postgresql://u:p@127.0.0.1/d?host=${encoded}`,
+      `postgresql://u:p@127.0.0.1/d?h%6fst=${encoded}`,
+      `postgresql://u:p@127.0.0.1,${encoded}/d`,
+      `postgresql://127.0.0.1?user=u@${encoded}&password=p`,
+      `postgresql://u:p@127.0.0.1,/d`,
+      "postgresql://u:p@/d",
+      ...[
+        ...["passfile=/etc/passwd", "service=mine", "servicefile=/etc/passwd", "sslkey=/etc/passwd"],
+        ...["sslkey=engine:key", "sslcert=/etc/passwd", "sslrootcert=/etc/passwd", "sslcrl=/etc/passwd"],
+        ...["sslcrldir=/etc", "sslkeylogfile=/tmp/keys", "krbsrvname=x", "requirepeer=x", "replication=true"],
+        ...["options=-csearch_path=public", "oauth_issuer=http://127.0.0.1", "PASSFILE=/etc/passwd"],
+      ].map((parameter) => `host=127.0.0.1 user=u password=p ${parameter}`),
+      "postgresql://u:p@127.0.0.1/d?passfile=/etc/passwd",
+      "postgresql://u:p@127.0.0.1/d?sslrootcert=%2Fetc%2Fpasswd",
+      "postgresql://u:p@127.0.0.1/d?options=-csearch_path%3Dpublic",
+    ];
+    await owner.query(
+      `create subscription mine connection 'host=127.0.0.1 user=u password=p' publication p ${OFFLINE}`,
+    );
+    for (const connection of rejected) {
+      const literal = `'${connection.replaceAll("'", "''")}'`;
+      // An error of libpq, which has not connected, is as good.
+      for (const sql of [
+        `create subscription s connection ${literal} publication p`,
+        `create subscription s connection ${literal} publication p ${OFFLINE}`,
+        `alter subscription mine connection ${literal}`,
+        `do $do$ begin alter subscription mine connection ${literal}; end $do$`,
+      ])
+        expect([sql, await outcomeOf(owner, sql)]).toEqual([
+          sql,
+          expect.stringMatching(/^(42501|42601|08000|2F003)$/),
+        ]);
+    }
+    expect(await subscriptionsOf(owner)).toEqual([{ subname: "mine", subenabled: false }]);
+    expect(connections()).toBe(0);
+  });
+
+  test("a statement in another form is rejected before it connects", async () => {
+    const { owner } = await withWords();
+    const { directory, connections } = await startSocket();
+    const good = "'host=127.0.0.1 user=u password=p'";
+    const bad = `'host=${directory} user=u password=p'`;
+    const create = (connection: string, name = "s") =>
+      `create subscription ${name} connection ${connection} publication p`;
+    const free = `publication p with (create_slot = false)`;
+    await owner.query(`create function f() returns void language sql as
+      $f$ create subscription s connection ${bad} ${free} $f$`);
+    for (const sql of [
+      `select 1; ${create(bad)}`,
+      `${create(bad)}; ${create(good)}`,
+      `/* ${create(good)} */ ${create(bad)}`,
+      `-- ${create(good)}\n${create(bad)}`,
+      `${create(bad)} -- ' publication p`,
+      create(`e${bad}`),
+      create(`e'host=127.0.0.1 user=u password=p\\' host=${directory}'`),
+      create(`u&'host=\\002ftmp user=u password=p'`),
+      create(`$$host=${directory} user=u password=p$$`),
+      create(`'host=127.0.0.1 user=u password=p'\n' host=${directory}'`),
+      create(bad, `"s connection ${good} publication p"`),
+      create(bad, `"s"" connection ${good} publication p"`),
+      `do $do$ begin create subscription s connection ${bad} ${free}; end $do$`,
+      `do $do$ begin execute $x$ create subscription s connection ${bad} ${free} $x$; end $do$`,
+      "select f()",
+      `select query_to_xml($x$ ${create(bad)} $x$, true, true, '')`,
+    ])
+      expect([sql, await outcomeOf(owner, sql)]).toEqual([sql, expect.not.stringMatching("accepted")]);
+    await owner.query("set standard_conforming_strings = off");
+    const escaped = `'host=127.0.0.1 user=u password=p\\' host=${directory}'`;
+    expect(await outcomeOf(owner, create(escaped))).toBe(INSUFFICIENT_PRIVILEGE);
+    // What the client has prepared is not what it sends now.
+    await owner.query("reset standard_conforming_strings");
+    const named = { name: "named", text: create(bad) };
+    await expect(owner.query(named)).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+    expect(await outcomeOf(owner, `execute named /* ${create(good)} */`)).not.toBe("accepted");
+    expect(await subscriptionsOf(owner)).toEqual([]);
+    expect(connections()).toBe(0);
+  });
+
+  test.each(["template0", "template1", "neondb"])("a copy of %s has the check", async (template) => {
+    const { branch, owner } = await withWords();
+    const url = new URL(branch.uri);
+    url.pathname = "/copy";
+    if (template === "neondb") {
+      await owner.query("create database other");
+      await owner.end();
+      const other = new URL(branch.uri);
+      other.pathname = "/other";
+      await (await connect(other.href)).query("create database copy template neondb");
+    } else await owner.query(`create database copy template ${template}`);
+    const copy = await connect(url.href);
+    const create = `create subscription s connection 'host=/tmp user=u password=p' publication p ${OFFLINE}`;
+    expect(await outcomeOf(copy, create)).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+
+  test.each([
+    "alter event trigger standin_subscription_end disable",
+    "drop event trigger standin_subscription_start",
+    "drop function pg_catalog.standin_check_subscription() cascade",
+    "create or replace function pg_catalog.standin_check_connection(text) returns void language sql as 'select'",
+    "alter extension plpgsql drop event trigger standin_subscription_end",
+    "drop extension plpgsql cascade",
+    "set event_triggers = off",
+    "set session_replication_role = replica",
+    "update pg_subscription set subconninfo = 'host=/tmp'",
+    "alter subscription s set (password_required = false)",
+    "alter subscription s owner to cloud_admin",
+    "create subscription t connection 'host=127.0.0.1 user=u' publication p",
+    "create subscription t connection 'host=127.0.0.1 user=u password=p' publication p with (password_required = false)",
+    "select pg_replication_origin_create('mine')",
+  ])("%s is rejected", async (sql) => {
+    const { owner } = await withWords();
+    await owner.query(
+      `create subscription s connection 'host=127.0.0.1 user=u password=p' publication p ${OFFLINE}`,
+    );
+    expect(await outcomeOf(owner, sql)).toMatch(/^(42501|2F003|42704)$/);
+  });
+
+  test("objects of the client do not change the check", async () => {
+    const { owner } = await withWords();
+    for (const sql of [
+      "create function public.regexp_match(text, text, text) returns text[] language sql as $$ select array['host=127.0.0.1 user=u password=p'] $$",
+      "create function public.current_query() returns text language sql as $$ select 'x' $$",
+      "create function public.standin_check_connection(text) returns void language sql as 'select'",
+      "create function pg_temp.strpos(text, text) returns int language sql as 'select 0'",
+      "create view pg_temp.pg_roles as select current_user as rolname, true as rolsuper",
+      "set search_path = pg_temp, public, pg_catalog",
+    ])
+      await owner.query(sql);
+    const create = `create subscription s connection 'host=/tmp user=u password=p' publication p`;
+    expect(await outcomeOf(owner, create)).toBe(INSUFFICIENT_PRIVILEGE);
   });
 });
