@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type pg from "pg";
@@ -14,6 +14,7 @@ import {
   stateOf,
   type TestBranch,
 } from "../support/postgres/postgres.ts";
+import { temporaryDirectory } from "../support/process/process.ts";
 import { testDirectory } from "../support/server/running-server.ts";
 
 const INSTALLATIONS = await findInstallations(undefined, engineUser());
@@ -368,4 +369,69 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     const create = `create subscription s connection 'host=/tmp user=u password=p' publication p`;
     expect(await outcomeOf(owner, create)).toBe(INSUFFICIENT_PRIVILEGE);
   });
+
+  test("workers write with the rights of the tables' owners, and fire no trigger as another role", async () => {
+    const { publisher, subscriber } = await subscribed();
+    await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);
+    for (const sql of [
+      "create role clerk login password 'pw'; create table runs (who text, as_superuser boolean)",
+      "create function log_run() returns trigger language plpgsql as $$ begin insert into public.runs select current_user, rolsuper from pg_roles where rolname = current_user; return new; end $$",
+      "create trigger log_run after insert on words for each row execute function log_run()",
+      "alter table words enable always trigger log_run",
+      "create table secrets (id int primary key)",
+      "grant clerk to neondb_owner; grant create on schema public to clerk; alter table secrets owner to clerk; revoke clerk from neondb_owner",
+    ])
+      await subscriber.owner.query(sql);
+    await publisher.owner.query("create table secrets (id int primary key); insert into secrets values (1)");
+    await publisher.owner.query("create publication secrets for table secrets");
+    const connection = connectionString(publisher.branch);
+    await subscriber.owner.query(`create subscription t connection '${connection}' publication secrets`);
+    await publisher.owner.query("insert into words values (2, 'two')");
+    await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before", "two"]);
+    expect((await subscriber.owner.query("select * from runs")).rows).toEqual([
+      { who: "neondb_owner", as_superuser: false },
+    ]);
+    const failures =
+      "select sync_error_count > 0 as failed from pg_stat_subscription_stats where subname = 't'";
+    await expect
+      .poll(async () => (await subscriber.owner.query(failures)).rows, PATIENT)
+      .toEqual([{ failed: true }]);
+    expect((await subscriber.owner.query("select from secrets")).rowCount).toBe(0);
+    await subscriber.owner.query("drop subscription t");
+  });
+
+  test("after kill -9 of the server, the worker continues, and a branch that was being copied has none", async () => {
+    const directory = temporaryDirectory();
+    onTestFinished(() => directory.remove());
+    const args = [...ARGS, "--engine-bin", binDirectory];
+    const shared = server;
+    try {
+      server = await startPostgresServer(args, directory.path);
+      const { publisher, subscriber } = await subscribed();
+      await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);
+      const branch = await branchOf(subscriber.branch);
+      const processes = () => postmastersIn(directory.path);
+      const before = processes();
+      const connecting = connect(branch.uri).catch(() => undefined);
+      await expect.poll(processes, { interval: 5, timeout: 20_000 }).toBeGreaterThan(before);
+      await server.kill("SIGKILL");
+      await connecting;
+      server = await startPostgresServer(args, directory.path, server.pgPort);
+      const child = await connect(branch.uri);
+      expect(await subscriptionsOf(child)).toEqual([]);
+      await (await connect(publisher.branch.uri)).query("insert into words values (2, 'after')");
+      const woken = await connect(subscriber.branch.uri);
+      await expect.poll(wordsOf(woken), PATIENT).toEqual(["before", "after"]);
+      expect(await wordsOf(child)()).toEqual(["before"]);
+    } finally {
+      await server.kill("SIGTERM");
+      server = shared;
+    }
+  });
 });
+
+/** The clusters that a Postgres has been started on, and not been stopped. */
+function postmastersIn(data: string): number {
+  const files = readdirSync(join(data, "volumes"), { recursive: true, encoding: "utf8" });
+  return files.filter((name) => name.endsWith("postmaster.pid")).length;
+}
