@@ -47,6 +47,7 @@ describe.each(INSTALLATIONS)("with Postgres $version,", ({ binDirectory, version
       );
       if (outcome !== wantedOutcome(right)) different.push(`${statement}: ${outcome}`);
       await owner.query("select pg_drop_replication_slot(slot_name) from pg_replication_slots");
+      await owner.query("drop subscription if exists s");
       for (const name of ["copy", "original"]) await owner.query(`drop database if exists ${name}`);
       await owner.end();
       await admin.query(`drop database ${database}`);

@@ -39,8 +39,8 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     return `host=127.0.0.1 port=${server.pgPort} user=neondb_owner password=${password} dbname=neondb options=${endpoint} sslmode=require`;
   }
 
-  async function withWords() {
-    const branch = await createBranch(server, SETTINGS);
+  async function withWords(settings = {}) {
+    const branch = await createBranch(server, settings);
     const owner = await connect(branch.uri);
     await owner.query("create table words (id int primary key, word text)");
     return { branch, owner };
@@ -48,7 +48,8 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
 
   /** A subscriber of all changes of a publisher. */
   async function subscribed() {
-    const publisher = await withWords();
+    const publisher = await withWords(SETTINGS);
+    // It needs no logical log.
     const subscriber = await withWords();
     await publisher.owner.query(
       "create publication p for table words; insert into words values (1, 'before')",

@@ -60,6 +60,7 @@ export async function carryCluster(request: CarryRequest): Promise<Carried> {
       await copyDatabase(request, database, restorer);
     }
     const slots = await source.query("SELECT slot_name FROM pg_replication_slots ORDER BY slot_name");
+    const subscriptions = await source.query("SELECT subname FROM pg_subscription ORDER BY subname");
     onStep("comparing roles, objects, rows and sequences");
     await source.query(
       `CREATE ROLE ${identifier(restorer)} LOGIN BYPASSRLS; GRANT pg_read_all_data TO ${identifier(restorer)}`,
@@ -77,6 +78,7 @@ export async function carryCluster(request: CarryRequest): Promise<Carried> {
       left: [
         ...unknown.map((setting) => `setting ${setting}`),
         ...slots.map((slot) => `replication slot ${slot["slot_name"]}`),
+        ...subscriptions.map(({ subname }) => `subscription ${subname}`),
       ],
     };
   });

@@ -108,9 +108,16 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
     statement: "CREATE SUBSCRIPTION s CONNECTION '…' PUBLICATION p",
     platform: true,
     evidence: "D",
+    since: 16,
+    sql: "CREATE SUBSCRIPTION s CONNECTION 'host=db.example user=u password=p' PUBLICATION p WITH (connect = false, slot_name = none)",
+  },
+  {
+    statement: "CREATE SUBSCRIPTION s CONNECTION 'host=/tmp …' PUBLICATION p",
+    platform: true,
+    evidence: "A",
     refusal:
-      "up to version 15 Postgres requires a superuser, from 16 on `pg_create_subscription`, which no role has: connections would start on the machine of the server, their options name files, and a branch of a subscriber would read the slot of its parent",
-    sql: "CREATE SUBSCRIPTION s CONNECTION 'host=db.example user=u password=p' PUBLICATION p WITH (connect = false)",
+      "connections start on the machine of the server, so their options name no file and no socket of it, and up to version 15 Postgres requires a superuser for all subscriptions",
+    sql: "CREATE SUBSCRIPTION s CONNECTION 'host=/tmp user=u password=p' PUBLICATION p WITH (connect = false, slot_name = none)",
   },
   {
     statement: "CREATE EVENT TRIGGER t ON ddl_command_end EXECUTE FUNCTION f()",
