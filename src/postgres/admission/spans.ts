@@ -193,10 +193,9 @@ export class ComputeSpans {
     const since = this.#since;
     if (since === undefined) return undefined;
     // One report covers all full minutes, however far the clock moves.
-    const at =
-      this.#isBusy
-        ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
-        : this.#lastEnd + SILENCE_MS;
+    const at = this.#isBusy
+      ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
+      : this.#lastEnd + SILENCE_MS;
     return at > until ? undefined : at;
   }
 
