@@ -87,7 +87,7 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     });
     const query = `branch_id=${body.branch.id}&database_name=neondb&role_name=neondb_owner`;
     const { uri } = (await server.api("GET", `${project}/connection_uri?${query}`)).body;
-    const path = `${project}/endpoints/${body.endpoints[0].id}`;
+    const path = `/projects/${branch.projectId}/endpoints/${body.endpoints[0].id}` as const;
     return { ...branch, id: body.branch.id, branchId: body.branch.id, uri, path };
   }
 
