@@ -94,7 +94,14 @@ const PLATFORM_LAYERS = [
 /** Of a room that others may import only as an interface, the files that are it. */
 const INTERFACES = {
   worlds: ["world-handle.ts", "moves/world-move.ts", "secrets.ts", "scram-verifier.ts"],
-  engine: ["engine.ts", "cluster-files.ts", "cluster-rights.ts", "extension.ts", "log-position.ts", "sql-text.ts"],
+  engine: [
+    "engine.ts",
+    "cluster-files.ts",
+    "cluster-rights.ts",
+    "extension.ts",
+    "log-position.ts",
+    "sql-text.ts",
+  ],
   control: ["document/answers.ts"],
 };
 const MINIMUM_MODULES = 50;

@@ -151,7 +151,9 @@ export class ServedCompute {
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
     const sampled: Promise<void> = (this.#sampled ?? Promise.resolve())
-      .then(() => Promise.allSettled([this.#ignoresLoad ? undefined : this.#sample(), this.#subscriptions.check()]))
+      .then(() =>
+        Promise.allSettled([this.#ignoresLoad ? undefined : this.#sample(), this.#subscriptions.check()]),
+      )
       // The engine may be stopped in the meantime, so that they fail.
       .then(() => {
         if (this.#sampled === sampled) this.#sampled = undefined;

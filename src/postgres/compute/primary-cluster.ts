@@ -4,12 +4,12 @@ import { readAppliedContent, removeEarlierForm, writeAppliedContent } from "../c
 import { applyContent, clientDatabases, readContent } from "../content/cluster-content.ts";
 import type { AppliedContent, Content, LearnedChanges } from "../content/content.ts";
 import { asApplied, hasChanges, learnedChanges } from "../content/content.ts";
+import { ownsSubscriptions, takeOverSubscriptions } from "../content/own-subscriptions.ts";
 import type { OpenedData } from "../data/branch-volumes.ts";
 import type { WorldData } from "../data/world-data.ts";
 import { ensureRights, type RevokedRights } from "../engine/cluster-rights.ts";
 import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../engine/extension.ts";
-import { ownsSubscriptions, takeOverSubscriptions } from "../content/own-subscriptions.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 
 /** What a compute's engine needs to know of the world, read when it starts. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { withOpenDatabases } from "./cluster-content.ts";
 import { readClusterFile, writeClusterFile } from "../engine/cluster-files.ts";
-import { dropSubscriptions } from "./drop-subscriptions.ts";
 import type { RunningEngine } from "../engine/engine.ts";
+import { withOpenDatabases } from "./cluster-content.ts";
+import { dropSubscriptions } from "./drop-subscriptions.ts";
 
 /** The volume that the subscriptions of a cluster belong to. A copy has the file of its source, or none. */
 const FILE = "standin.subscriptions";
