@@ -1,4 +1,4 @@
-import type { UndoLog } from "./undo-log.ts";
+import type { PastRows } from "./past-rows.ts";
 
 /**
  * The newest value of a row, or `undefined` if it was deleted. With the key `ALL_ROWS`, the table was
@@ -21,8 +21,8 @@ type PendingChange = {
  * constraint.
  */
 export class ChangeSet {
-  /** Records how to undo changes, while there is one. */
-  undoLog: UndoLog | undefined;
+  /** Gets each row before it changes, while there is one. */
+  past: PastRows | undefined;
   readonly #tracking = new Map<string, { isTracked: boolean }>();
   #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();

@@ -110,6 +110,14 @@ export class TableIndex<T> {
     return (this.#groups.get(value) as OrderedGroup<T> | undefined) ?? EMPTY_ROWS;
   }
 
+  entryOf(row: T): string | undefined {
+    return this.#indexKey(row);
+  }
+
+  orderOf(row: T): number | undefined {
+    return this.#order?.(row);
+  }
+
   move(key: string, before: T | undefined, after: T | undefined): void {
     if (!this.#isBuilt) return;
     const from = before === undefined ? undefined : this.#indexKey(before);

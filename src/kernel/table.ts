@@ -83,6 +83,16 @@ export class Table<T, Index extends string = never> {
     return this.#index(name).orderedGroup(value);
   }
 
+  /** The entry of an index to which a row belongs, if any. */
+  entryOf(name: Index, row: T): string | undefined {
+    return this.#index(name).entryOf(row);
+  }
+
+  /** The number by which an index orders a row, if it has an order. */
+  orderOf(name: Index, row: T): number | undefined {
+    return this.#index(name).orderOf(row);
+  }
+
   set(row: T): void {
     this.load(row);
     if (this.isTracked) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
@@ -91,10 +101,10 @@ export class Table<T, Index extends string = never> {
   /** Adds a stored row, without recording a change. */
   load(row: T): void {
     const key = this.#key(row);
-    const { undoLog } = this.#changes;
-    const isUsed = this.#indexes.length > 0 || this.#observer !== undefined || undoLog !== undefined;
+    const { past } = this.#changes;
+    const isUsed = this.#indexes.length > 0 || this.#observer !== undefined || past !== undefined;
     const before = isUsed ? this.#rows.get(key) : undefined;
-    undoLog?.add(this, key, before, row);
+    past?.add(this, key, before);
     this.#rows.set(key, row);
     for (let position = 0; position < this.#indexes.length; position += 1)
       this.#indexes[position]?.move(key, before, row);
@@ -117,7 +127,7 @@ export class Table<T, Index extends string = never> {
   evict(key: string): boolean {
     const row = this.#rows.get(key);
     if (row === undefined) return false;
-    this.#changes.undoLog?.add(this, key, row, undefined);
+    this.#changes.past?.add(this, key, row);
     this.#rows.delete(key);
     for (const index of this.#indexes) index.move(key, row, undefined);
     this.#observer?.replace(row, undefined);
@@ -129,7 +139,7 @@ export class Table<T, Index extends string = never> {
     this.#rows.clear();
     for (const index of this.#indexes) index.clear();
     this.#observer?.clear();
-    this.#changes.undoLog?.breakOff();
+    this.#changes.past?.breakOff();
     this.#changes.recordTruncated(this.name);
   }
 

@@ -1,5 +1,5 @@
 import type { ChangeSet } from "../../kernel/change-set.ts";
-import type { UndoLog } from "../../kernel/undo-log.ts";
+import type { PastRows } from "../../kernel/past-rows.ts";
 import { addTotals, type Granularity, type HourlyUsage, type UsageTotals } from "../model/usage-totals.ts";
 import { HourlyUsageCopy, Ledger, type LedgerCopy } from "./usage-ledger.ts";
 
@@ -45,10 +45,11 @@ export class HourlyUsageTable {
     return this.#existing(id)?.[granularity].get(hour);
   }
 
-  /** The same at the instant of this log. */
-  getBefore(log: UndoLog, id: string, granularity: Granularity, hour: number): HourlyUsage | undefined {
-    const before = log.valueBefore(this.keyOf({ of: id + KEY_SUFFIX[granularity], hour }));
-    return before === undefined ? this.get(id, granularity, hour) : (before.value as HourlyUsage | undefined);
+  /** The same at the instant of these rows. */
+  getBefore(past: PastRows, id: string, granularity: Granularity, hour: number): HourlyUsage | undefined {
+    const changed = past.changedIn<HourlyUsage>(this);
+    const key = this.keyOf({ of: id + KEY_SUFFIX[granularity], hour });
+    return changed?.has(key) ? changed.get(key) : this.get(id, granularity, hour);
   }
 
   toArray(): HourlyUsage[] {
@@ -90,7 +91,7 @@ export class HourlyUsageTable {
     if (totals.activeMs === 0 && totals.data === undefined) return;
     const ledger = this.#ledgersOf(id)[granularity];
     const before = ledger.get(hour);
-    this.#changes.undoLog?.addValue(this.keyOf({ of: ledger.of, hour }), before);
+    this.#changes.past?.add(this, this.keyOf({ of: ledger.of, hour }), before);
     ledger.set(hour, before === undefined ? totals : addTotals(before, totals));
     if (this.#tracking.isTracked)
       this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour }), ledger.get(hour), "");
@@ -126,7 +127,7 @@ export class HourlyUsageTable {
     const ledger = this.#existing(id)?.[granularity];
     if (ledger === undefined) return;
     for (let { oldest } = ledger; oldest !== undefined && oldest < hour; oldest = ledger.oldest) {
-      this.#changes.undoLog?.addValue(this.keyOf({ of: ledger.of, hour: oldest }), ledger.get(oldest));
+      this.#changes.past?.add(this, this.keyOf({ of: ledger.of, hour: oldest }), ledger.get(oldest));
       ledger.dropOldest();
       if (this.#tracking.isTracked)
         this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour: oldest }), undefined, "");
@@ -144,7 +145,7 @@ export class HourlyUsageTable {
     this.#ledgers.clear();
     this.#unread.clear();
     this.#unreadSize = 0;
-    this.#changes.undoLog?.breakOff();
+    this.#changes.past?.breakOff();
     this.#changes.recordTruncated(TABLE_NAME);
   }
 

@@ -19,18 +19,14 @@ export class AdvanceReaders {
   #hasHadReads = false;
   /** Turns for which reads are expected. */
   #turnsWithReads = 0;
-  /** What reads see, from the first pause after the first of them. */
+  /** What reads see. */
   #view: DurableView | undefined;
 
   constructor(onLost: (error: unknown) => void) {
     this.#onLost = onLost;
   }
 
-  get view(): DurableView | undefined {
-    return this.#view;
-  }
-
-  /** What reads of this world see; `undefined` if it is another one by now, or nobody has read it. */
+  /** What reads of this world see; `undefined` if it is another one by now, or nothing can be shown yet. */
   viewOf(live: LiveWorld | undefined): DurableView | undefined {
     return this.#view?.live === live ? this.#view : undefined;
   }
@@ -43,6 +39,11 @@ export class AdvanceReaders {
   /** Whether reads wait for a commit: until there is a view, only a commit lets them see anything. */
   get areWaiting(): boolean {
     return this.areExpected && this.#view === undefined;
+  }
+
+  /** Whether there is a view that reads have used. */
+  get areServed(): boolean {
+    return this.#hasHadReads && this.#view !== undefined;
   }
 
   get eventsPerTurn(): number {
@@ -65,8 +66,12 @@ export class AdvanceReaders {
 
   /** Everything that has happened by `now` is durable. `from` is where the advance began. */
   show(live: LiveWorld, span: { readonly from: SimTime; readonly now: SimTime }): void {
-    this.#view?.durable();
-    if (this.#hasHadReads) this.#view ??= new DurableView(live, span, this.#onLost);
+    this.#view ??= new DurableView(live, span, this.#onLost);
+  }
+
+  /** A commit takes everything that has happened. The result is called when it is durable. */
+  taken(): (() => void) | undefined {
+    return this.#view?.taken();
   }
 
   endAdvance(): void {

@@ -50,6 +50,7 @@ export class Advancer {
     this.#commits = commits;
     this.#gate = gate;
     this.#readers = new AdvanceReaders((error) => lifecycle.reportFailure(error));
+    commits.observe(() => this.#readers.taken());
   }
 
   /** Sets what arrives during every later `advance`. */
@@ -68,7 +69,7 @@ export class Advancer {
     return Math.max(this.#from, this.#lifecycle.requireLive().simulation.world.at);
   }
 
-  /** The world of the last durable commit of an advance; `undefined` if nobody has read it. */
+  /** The world of the last durable commit of an advance; `undefined` if nothing can be shown yet. */
   get durableView(): DurableView | undefined {
     return this.#readers.viewOf(this.#lifecycle.live);
   }
@@ -93,13 +94,14 @@ export class Advancer {
     return this.#advanceAlone(async () => {
       await this.runDueUntil(this.#now());
       this.#committedAt = undefined;
+      await this.#makeDurable();
       const { simulation, clock } = this.#lifecycle.requireLive();
       const now = clock.now();
       const to =
         "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
       if (to < now || to > END_OF_TIME) return undefined;
       const since = simulation.world.seq;
-      this.#from = now;
+      this.#begin(now);
       return this.#runUntil(this.#arrivals, now, to, ({ simulation, clock }) => {
         clock.advanceTo(to);
         this.#commits.now();
@@ -114,13 +116,27 @@ export class Advancer {
   advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void> {
     return this.#advanceAlone(async () => {
       if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
+      await this.#makeDurable();
       const from = this.#now();
-      this.#from = from;
+      this.#begin(from);
       await this.#runUntil(arrivals, from, Math.max(from, to), ({ clock }) => {
         clock.advanceTo(to);
         this.#commits.now();
       });
     });
+  }
+
+  /** Waits for what was decided before an advance, so that reads see the world as it was then. */
+  async #makeDurable(): Promise<void> {
+    const { simulation } = this.#lifecycle.requireLive();
+    if (simulation.hasUncommittedEvents) await this.#commits.next();
+    else await this.#commits.pending;
+  }
+
+  /** The clock is at `from`, and everything that has happened is durable. */
+  #begin(from: SimTime): void {
+    this.#from = from;
+    this.#readers.show(this.#lifecycle.requireLive(), { from, now: from });
   }
 
   /**
@@ -234,12 +250,10 @@ export class Advancer {
     const { simulation, clock } = live;
     // Not before: others see the clock, and must not see what a kill can undo.
     clock.advanceTo(simulation.world.at);
-    const { view } = this.#readers;
-    view?.taken();
     // A small commit takes less time than the turns of its steps. But readers of the view need not wait for the disk, and
     // nobody for a checkpoint of the log.
     const isSmall = simulation.uncommittedEvents <= EVENTS_PER_TURN;
-    if (isSmall && view === undefined && this.#commits.writable === undefined) this.#commits.now();
+    if (isSmall && !this.#readers.areServed && this.#commits.writable === undefined) this.#commits.now();
     else await this.#commitInSteps();
     this.#committedAt = this.#now();
     this.#isPaused = true;

@@ -21,7 +21,11 @@ type CommitInProgress = {
   readonly waiting: Deferred | undefined;
   readonly hasRequests: boolean;
   readonly write: SteppedWrite & Pick<Batch, "events">;
+  readonly onDurable: (() => void) | undefined;
 };
+
+/** Called before a commit takes everything that has happened. The result is called when it is durable. */
+type CommitObserver = () => (() => void) | undefined;
 
 /** A commit that is written, and whose sync is in progress. */
 type Syncing = {
@@ -41,6 +45,7 @@ export class GroupCommit {
   readonly #onDataReleased: () => void;
   readonly #listeners = new Set<EventListener>();
   readonly #requestListeners = new Set<() => void>();
+  #observer: CommitObserver = () => undefined;
   #next: Deferred | undefined;
   #syncing: Syncing | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
@@ -58,6 +63,11 @@ export class GroupCommit {
     this.#onDataReleased = onDataReleased ?? (() => undefined);
   }
 
+  /** Before subscribers learn of a commit, the observer has. */
+  observe(observer: CommitObserver): void {
+    this.#observer = observer;
+  }
+
   /** Resolves when everything that has happened so far is durable. */
   next(): Promise<void> {
     if (this.#next !== undefined) return this.#next.promise;
@@ -69,6 +79,11 @@ export class GroupCommit {
   /** Resolves when everything that was committed is durable; `undefined` if it is. */
   get syncing(): Promise<void> | undefined {
     return this.#syncing?.promise;
+  }
+
+  /** Resolves when everything that somebody waits for is durable; `undefined` if it is. */
+  get pending(): Promise<void> | undefined {
+    return this.#next?.promise ?? this.syncing;
   }
 
   /** Resolves when a commit can begin without waiting for the disk; `undefined` if it can. */
@@ -143,10 +158,11 @@ export class GroupCommit {
       return undefined;
     }
     const requests = live.requests?.take();
+    const onDurable = this.#observer();
     try {
       const begun = write(live, requests, (lost) => this.#lifecycle.reportFailure(lost));
       this.#next = undefined;
-      return { live, waiting, hasRequests: requests !== undefined, write: begun };
+      return { live, waiting, hasRequests: requests !== undefined, write: begun, onDurable };
     } catch (error) {
       this.#lifecycle.reportFailure(error);
       throw this.fail(live, error);
@@ -189,8 +205,9 @@ export class GroupCommit {
 
   /** A commit is durable. */
   #finish(commit: CommitInProgress): void {
-    const { live, waiting, hasRequests, write } = commit;
+    const { live, waiting, hasRequests, write, onDurable } = commit;
     const { events } = write;
+    onDurable?.();
     this.#endSync(commit);
     if (this.#lifecycle.live === live) this.#upkeep.afterCommit(live);
     if (events.some(releasesData)) this.#onDataReleased();

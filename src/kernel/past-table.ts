@@ -1,0 +1,173 @@
+import type { OrderedRows, Rows } from "./index-rows.ts";
+import type { ChangedRows, PastRows } from "./past-rows.ts";
+
+/** What is needed of a table to find its rows of an earlier instant. */
+interface ChangedTable<T> {
+  readonly size: number;
+  get(key: string): T | undefined;
+  entries(): Iterable<[string, T]>;
+  keyOf(row: T): string;
+  by(index: string, value: string): Rows<T>;
+  ordered(index: string, value: string): OrderedRows<T>;
+  /** The entry of an index to which a row belongs, if any. */
+  entryOf(index: string, row: T): string | undefined;
+  /** The order of a row in an index with an order. */
+  orderOf(index: string, row: T): number | undefined;
+}
+
+/**
+ * A table as it was at the instant of `PastRows`. Rows that are gone in the meantime come last, except where there is an
+ * order: that of the index, or of `numberOf`.
+ */
+export class PastTable<T, Index extends string = never> {
+  readonly #table: ChangedTable<T>;
+  readonly #past: PastRows;
+  readonly #numberOf: ((row: T) => number) | undefined;
+
+  constructor(table: ChangedTable<T>, past: PastRows, numberOf?: (row: T) => number) {
+    this.#table = table;
+    this.#past = past;
+    this.#numberOf = numberOf;
+  }
+
+  get size(): number {
+    let { size } = this.#table;
+    for (const [key, before] of this.#changed?.entries() ?? []) {
+      if (before !== undefined) size += 1;
+      if (this.#table.get(key) !== undefined) size -= 1;
+    }
+    return size;
+  }
+
+  get(key: string): T | undefined {
+    const changed = this.#changed;
+    return changed?.has(key) ? changed.get(key) : this.#table.get(key);
+  }
+
+  *entries(): Generator<[string, T]> {
+    const changed = this.#changed;
+    for (const entry of this.#table.entries()) {
+      if (!changed?.has(entry[0])) yield entry;
+      else {
+        const row = changed.get(entry[0]);
+        if (row !== undefined) yield [entry[0], row];
+      }
+    }
+    for (const [key, row] of changed?.entries() ?? [])
+      if (row !== undefined && this.#table.get(key) === undefined) yield [key, row];
+  }
+
+  *values(): Generator<T> {
+    for (const [, row] of this.entries()) yield row;
+  }
+
+  toArray(): T[] {
+    return [...this.values()];
+  }
+
+  keyOf(row: T): string {
+    return this.#table.keyOf(row);
+  }
+
+  by(index: Index, value: string): Rows<T> {
+    const present = this.#table.by(index, value);
+    const changed = this.#changed;
+    if (changed === undefined) return present;
+    const then = new Set(changed.keysIn(this.#table, index, value));
+    const keys = [...present.keys()];
+    if (then.size === 0 && !keys.some((key) => changed.has(key))) return present;
+    const rows: T[] = [];
+    for (const key of keys) {
+      if (!changed.has(key)) rows.push(this.#table.get(key) as T);
+      else if (then.delete(key)) rows.push(changed.get(key) as T);
+    }
+    for (const key of then) rows.push(changed.get(key) as T);
+    const orderOf = (row: T) => this.#table.orderOf(index, row) ?? this.#numberOf?.(row) ?? 0;
+    rows.sort((one, other) => orderOf(one) - orderOf(other));
+    return {
+      size: rows.length,
+      keys: () => rows.map((row) => this.#table.keyOf(row)),
+      values: () => rows.values(),
+      toArray: () => [...rows],
+    };
+  }
+
+  ordered(index: Index, value: string): OrderedRows<T> {
+    const changed = this.#changed;
+    if (changed === undefined) return this.#table.ordered(index, value);
+    return new PastOrder(this.#table, changed, index, value);
+  }
+
+  get #changed(): ChangedRows<T> | undefined {
+    return this.#past.changedIn(this.#table);
+  }
+}
+
+/** An entry of an index with an order. Only the rows that are asked for are read. */
+class PastOrder<T> implements OrderedRows<T> {
+  readonly #table: ChangedTable<T>;
+  readonly #changed: ChangedRows<T>;
+  readonly #present: OrderedRows<T>;
+  readonly #isIn: (row: T | undefined) => boolean;
+  readonly #orderOf: (row: T) => number;
+  /** The rows that have left the entry since then, ascending. */
+  readonly #gone: readonly T[];
+
+  constructor(table: ChangedTable<T>, changed: ChangedRows<T>, index: string, value: string) {
+    this.#table = table;
+    this.#changed = changed;
+    this.#present = table.ordered(index, value);
+    this.#isIn = (row) => row !== undefined && table.entryOf(index, row) === value;
+    this.#orderOf = (row) => table.orderOf(index, row) ?? 0;
+    this.#gone = changed
+      .keysIn(table, index, value)
+      .filter((key) => !this.#isIn(table.get(key)))
+      .map((key) => changed.get(key) as T)
+      .sort((one, other) => this.#orderOf(one) - this.#orderOf(other));
+  }
+
+  get size(): number {
+    let size = this.#present.size + this.#gone.length;
+    for (const [key, row] of this.#changed.entries())
+      if (this.#isIn(this.#table.get(key)) && !this.#isIn(row)) size -= 1;
+    return size;
+  }
+
+  *keys(): Generator<string> {
+    for (const row of this.values()) yield this.#table.keyOf(row);
+  }
+
+  values(): Iterable<T> {
+    return this.after(Number.NEGATIVE_INFINITY);
+  }
+
+  toArray(): T[] {
+    return [...this.values()];
+  }
+
+  after(order: number): Iterable<T> {
+    const gone = this.#gone.filter((row) => this.#orderOf(row) > order);
+    return this.#merge(this.#present.after(order), gone, 1);
+  }
+
+  before(order: number): Iterable<T> {
+    const gone = this.#gone.filter((row) => this.#orderOf(row) < order).reverse();
+    return this.#merge(this.#present.before(order), gone, -1);
+  }
+
+  /** The present rows as they were, and those that are gone. `direction`: of both. */
+  *#merge(present: Iterable<T>, gone: readonly T[], direction: 1 | -1): Generator<T> {
+    let position = 0;
+    for (const row of present) {
+      for (let next = gone[position]; next !== undefined; next = gone[position]) {
+        if (direction * (this.#orderOf(next) - this.#orderOf(row)) > 0) break;
+        yield next;
+        position += 1;
+      }
+      const key = this.#table.keyOf(row);
+      const then = this.#changed.has(key) ? this.#changed.get(key) : row;
+      if (then !== undefined && this.#isIn(then)) yield then;
+    }
+    yield* gone.slice(position);
+  }
+}
