@@ -1,13 +1,13 @@
-/** `row`: before the change; `undefined`: there was none. */
-type Entry = { readonly table: object; readonly key: string; readonly row: unknown };
+/** Of each change: the table, the key, and the row before it, `undefined` if there was none. Without an object for each. */
+const SLOTS = 3;
 
 /**
  * The rows as they were at an instant: those before each change since then. Reading them does not touch the tables, and
  * costs nothing for rows that have not changed.
  */
 export class PastRows {
-  #entries: Entry[] = [];
-  /** The number of entries that are in `#byTable`: they are added when somebody reads. */
+  #entries: unknown[] = [];
+  /** The length of what is in `#byTable`: entries are added when somebody reads. */
   #sorted = 0;
   readonly #byTable = new Map<object, ChangedRows<never>>();
   /** Whether a table was emptied: its rows are lost. */
@@ -19,11 +19,11 @@ export class PastRows {
 
   /** The number of changes. */
   get length(): number {
-    return this.#entries.length;
+    return this.#entries.length / SLOTS;
   }
 
   add(table: object, key: string, row: unknown): void {
-    this.#entries.push({ table, key, row });
+    this.#entries.push(table, key, row);
   }
 
   breakOff(): void {
@@ -34,20 +34,20 @@ export class PastRows {
 
   /** The instant is now after the first `count` changes. */
   forget(count: number): void {
-    this.#entries = this.#entries.slice(count);
+    this.#entries = this.#entries.slice(SLOTS * count);
     this.#forgetSorted();
   }
 
   /** The rows of a table that have changed; `undefined` if none has. */
   changedIn<T>(table: object): ChangedRows<T> | undefined {
-    for (; this.#sorted < this.#entries.length; this.#sorted += 1) {
-      const { table: changed, key, row } = this.#entries[this.#sorted] as Entry;
+    for (; this.#sorted < this.#entries.length; this.#sorted += SLOTS) {
+      const changed = this.#entries[this.#sorted] as object;
       let rows = this.#byTable.get(changed);
       if (rows === undefined) {
         rows = new ChangedRows();
         this.#byTable.set(changed, rows);
       }
-      rows.add(key, row as never);
+      rows.add(this.#entries[this.#sorted + 1] as string, this.#entries[this.#sorted + 2] as never);
     }
     return this.#byTable.get(table) as ChangedRows<T> | undefined;
   }

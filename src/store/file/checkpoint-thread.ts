@@ -7,6 +7,9 @@ const QUEUED = 0;
 const RUNNING = 1;
 const ENDED = 2;
 
+/** A checkpoint copies a few megabytes. A thread that needs more time for it has probably died. */
+const MAX_WAIT_MS = 30_000;
+
 /** As text, because each build of the package loads the scripts of its threads in another way. */
 const SCRIPT = `"use strict";
 const { parentPort, workerData } = require("node:worker_threads");
@@ -42,7 +45,7 @@ parentPort.on("message", ({ path, state }) => {
  */
 class CheckpointThread {
   readonly #worker: Worker;
-  readonly #pending: (() => void)[] = [];
+  readonly #pending: { readonly state: Int32Array; readonly resolve: () => void }[] = [];
   readonly #users = new Set<object>();
 
   constructor() {
@@ -53,32 +56,41 @@ class CheckpointThread {
     });
     this.#worker.unref();
     this.#worker.on("message", () => {
-      this.#pending.shift()?.();
+      this.#pending.shift()?.resolve();
       if (this.#pending.length === 0) this.#worker.unref();
     });
-    const end = () => {
-      if (current === this) current = undefined;
-      for (const ended of this.#pending.splice(0)) ended();
-    };
     // Without the thread, checkpoints run where they are requested.
-    this.#worker.on("error", end);
-    this.#worker.on("exit", end);
+    this.#worker.on("error", () => this.#abandon());
+    this.#worker.on("exit", () => this.#abandon());
   }
 
-  request(user: object, path: string): RequestedCheckpoint {
+  /** Nothing more can be expected of the thread. */
+  #abandon(): void {
+    if (current === this) current = undefined;
+    for (const { state, resolve } of this.#pending.splice(0)) {
+      Atomics.store(state, 0, ENDED);
+      resolve();
+    }
+  }
+
+  request(user: object, path: string, maxWaitMs: number): RequestedCheckpoint {
     this.#users.add(user);
     const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const ended = new Promise<void>((resolve) => {
-      this.#pending.push(resolve);
+      this.#pending.push({ state, resolve });
     });
     // The process must not end while somebody waits.
     this.#worker.ref();
     this.#worker.postMessage({ path, state });
     return {
       ended,
-      end() {
+      end: () => {
         const reached = Atomics.compareExchange(state, 0, QUEUED, ENDED);
-        if (reached === RUNNING) Atomics.wait(state, 0, RUNNING);
+        // If it is only slow, nothing is lost: SQLite copies what was committed before it began, after a sync of its own.
+        if (reached === RUNNING && Atomics.wait(state, 0, RUNNING, maxWaitMs) === "timed-out") {
+          this.#abandon();
+          void this.#worker.terminate();
+        }
         return reached !== QUEUED;
       },
     };
@@ -102,6 +114,7 @@ let current: CheckpointThread | undefined;
 export function requestCheckpoints(
   path: string,
   checkUsable: () => void = () => undefined,
+  maxWaitMs = MAX_WAIT_MS,
 ): RequestCheckpoint {
   const user = {};
   let thread: CheckpointThread | undefined;
@@ -112,7 +125,7 @@ export function requestCheckpoints(
         current ??= new CheckpointThread();
         if (thread !== current) thread?.release(user);
         thread = current;
-        return thread.request(user, path);
+        return thread.request(user, path, maxWaitMs);
       } catch {
         // Also, Node can be started without the permission to create threads.
         return undefined;
