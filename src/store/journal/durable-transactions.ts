@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown, type SteppedWrite } from "../../simulation/journal.ts";
@@ -18,6 +19,8 @@ export class DurableTransactions {
   #isUndecided = false;
   /** The transaction in steps that is in progress. */
   #open: SteppedWrite | undefined;
+  /** Settles when a transaction of `runLater` is durable, and never rejects. */
+  #later: Promise<void> | undefined;
 
   /**
    * `checkUsable` runs before each transaction, and throws if the file must not be written any more. Without `log`,
@@ -81,9 +84,31 @@ export class DurableTransactions {
     return write;
   }
 
-  /** Whether a transaction in steps is in progress, on a connection that is open. */
-  get isInSteps(): boolean {
-    return this.#open !== undefined && this.#sqlite.open;
+  /**
+   * The same as `run` without blocking others: it waits for commits and checkpoints that are in progress, and for its sync.
+   * A second sync while one is in progress would write the log again.
+   */
+  async runLater(work: () => void): Promise<void> {
+    for (;;) {
+      const isInSteps = this.#open !== undefined && this.#sqlite.open;
+      const busy = isInSteps ? nextTurn() : (this.writable ?? this.#log?.later());
+      if (busy === undefined) break;
+      await busy;
+    }
+    const steps: Iterator<void> = {
+      next() {
+        work();
+        return { done: true, value: undefined };
+      },
+    };
+    const ignore = () => undefined;
+    const write = this.begin(() => steps, ignore, ignore);
+    write.step();
+    const durable = write.durable();
+    this.#later = durable?.catch(ignore).finally(() => {
+      this.#later = undefined;
+    });
+    await durable;
   }
 
   /** Takes the remaining steps of a transaction that is in progress. */
@@ -105,7 +130,7 @@ export class DurableTransactions {
 
   /** Resolves when a transaction can begin without blocking; `undefined` if it can. */
   get writable(): Promise<void> | undefined {
-    return this.#log?.writable;
+    return this.#log?.writable ?? this.#later;
   }
 
   /**

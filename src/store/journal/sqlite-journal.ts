@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
@@ -189,13 +188,7 @@ export class SqliteJournal implements Journal {
     const chain = this.chainAt(seq);
     if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
     const world = await packCheckpoint(checkpoint);
-    // Completing a commit that is taken in steps would block others, and so would ending a checkpoint of the log.
-    for (;;) {
-      if (this.#transactions.isInSteps) await nextTurn();
-      else if (this.writable !== undefined) await this.writable;
-      else break;
-    }
-    this.#transactions.run(() => this.#statements.insertCheckpoint.run(seq, at, chain, world));
+    await this.#transactions.runLater(() => this.#statements.insertCheckpoint.run(seq, at, chain, world));
   }
 
   truncate({ eventsUpTo, operationsBefore }: Truncation): void {

@@ -9,8 +9,8 @@ import { CorruptFile } from "../tables/journal-checksum.ts";
 const COMPRESSION = { level: 1 };
 /** Less than a millisecond of work. */
 const ROWS_PER_LINE = 500;
-/** Some milliseconds of work. A smaller checkpoint is written at once. */
-const MAX_CHARACTERS_AT_ONCE = 512 * 1024;
+/** About a millisecond of work. A smaller checkpoint is written at once. */
+const MAX_CHARACTERS_AT_ONCE = 128 * 1024;
 const LINE_BREAK = 10;
 const TABLE_BEGINS = /^"(\w+)":\[$/;
 

@@ -129,8 +129,8 @@ export class Advancer {
   /** Waits for what was decided before an advance, so that reads see the world as it was then. */
   async #makeDurable(): Promise<void> {
     const { simulation } = this.#lifecycle.requireLive();
-    if (simulation.hasUncommittedEvents) await this.#commits.next();
-    else await this.#commits.pending;
+    if (simulation.hasUncommittedEvents || this.#commits.isRequested) await this.#commits.next();
+    else if (simulation.hasUndurableEvents) await this.#commits.syncing;
   }
 
   /** The clock is at `from`, and everything that has happened is durable. */

@@ -81,9 +81,9 @@ export class GroupCommit {
     return this.#syncing?.promise;
   }
 
-  /** Resolves when everything that somebody waits for is durable; `undefined` if it is. */
-  get pending(): Promise<void> | undefined {
-    return this.#next?.promise ?? this.syncing;
+  /** Whether somebody waits for a commit that has not begun. */
+  get isRequested(): boolean {
+    return this.#next !== undefined;
   }
 
   /** Resolves when a commit can begin without waiting for the disk; `undefined` if it can. */

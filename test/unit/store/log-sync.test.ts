@@ -1,6 +1,9 @@
 import fs, { readFileSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
+import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { OutcomeUnknown } from "../../../src/simulation/journal.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { readHeadMark } from "../../../src/store/file/head-mark.ts";
@@ -84,6 +87,29 @@ test("a write while one is synced makes that one durable first", async () => {
   // Whatever the first sync returns: the log was written again after it began.
   syncs.end(IO_ERROR);
   await expect(first).resolves.toBeUndefined();
+});
+
+test("a checkpoint of the state waits for the sync before it, and for its own, without blocking", async () => {
+  const { store, syncs, decide, write, head } = createWorld();
+  const { journal } = store;
+  decide();
+  const first = write();
+  let isStored = false;
+  const stored = journal.storeCheckpoint({ ...takeCheckpoint(emptyWorld()), seq: head, at: 1 }).then(() => {
+    isStored = true;
+  });
+  await wait(100);
+  expect([syncs.held, journal.newestCheckpoint.seq]).not.toEqual([1, head]);
+  // Otherwise the log would have been written again, and synced without the thread pool.
+  syncs.failsAtOnce = true;
+  syncs.end();
+  await first;
+  while (syncs.held === 0) await wait(1);
+  expect([journal.newestCheckpoint.seq, isStored]).toEqual([head, false]);
+  expect(journal.writable).toBeInstanceOf(Promise);
+  syncs.end();
+  await stored;
+  expect(journal.writable).toBeUndefined();
 });
 
 test("two syncs that overlap close their file once, after the later one", async () => {
