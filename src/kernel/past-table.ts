@@ -111,7 +111,7 @@ class PastOrder<T> implements OrderedRows<T> {
   readonly #isIn: (row: T | undefined) => boolean;
   readonly #orderOf: (row: T) => number;
   /** The rows that have left the entry since then, ascending. */
-  readonly #gone: readonly T[];
+  readonly #departed: readonly T[];
 
   constructor(table: ChangedTable<T>, changed: ChangedRows<T>, index: string, value: string) {
     this.#table = table;
@@ -119,7 +119,7 @@ class PastOrder<T> implements OrderedRows<T> {
     this.#present = table.ordered(index, value);
     this.#isIn = (row) => row !== undefined && table.entryOf(index, row) === value;
     this.#orderOf = (row) => table.orderOf(index, row) ?? 0;
-    this.#gone = changed
+    this.#departed = changed
       .keysIn(table, index, value)
       .filter((key) => !this.#isIn(table.get(key)))
       .map((key) => changed.get(key) as T)
@@ -127,7 +127,7 @@ class PastOrder<T> implements OrderedRows<T> {
   }
 
   get size(): number {
-    let size = this.#present.size + this.#gone.length;
+    let size = this.#present.size + this.#departed.length;
     for (const [key, row] of this.#changed.entries())
       if (this.#isIn(this.#table.get(key)) && !this.#isIn(row)) size -= 1;
     return size;
@@ -146,20 +146,20 @@ class PastOrder<T> implements OrderedRows<T> {
   }
 
   after(order: number): Iterable<T> {
-    const gone = this.#gone.filter((row) => this.#orderOf(row) > order);
-    return this.#merge(this.#present.after(order), gone, 1);
+    const departed = this.#departed.filter((row) => this.#orderOf(row) > order);
+    return this.#merge(this.#present.after(order), departed, 1);
   }
 
   before(order: number): Iterable<T> {
-    const gone = this.#gone.filter((row) => this.#orderOf(row) < order).reverse();
-    return this.#merge(this.#present.before(order), gone, -1);
+    const departed = this.#departed.filter((row) => this.#orderOf(row) < order).reverse();
+    return this.#merge(this.#present.before(order), departed, -1);
   }
 
   /** The present rows as they were, and those that are gone. `direction`: of both. */
-  *#merge(present: Iterable<T>, gone: readonly T[], direction: 1 | -1): Generator<T> {
+  *#merge(present: Iterable<T>, departed: readonly T[], direction: 1 | -1): Generator<T> {
     let position = 0;
     for (const row of present) {
-      for (let next = gone[position]; next !== undefined; next = gone[position]) {
+      for (let next = departed[position]; next !== undefined; next = departed[position]) {
         if (direction * (this.#orderOf(next) - this.#orderOf(row)) > 0) break;
         yield next;
         position += 1;
@@ -168,6 +168,6 @@ class PastOrder<T> implements OrderedRows<T> {
       const then = this.#changed.has(key) ? this.#changed.get(key) : row;
       if (then !== undefined && this.#isIn(then)) yield then;
     }
-    yield* gone.slice(position);
+    yield* departed.slice(position);
   }
 }
