@@ -128,15 +128,23 @@ async function copyTo(
       { signal },
     );
     const sha256 = hash.digest("hex");
-    const digest = digestFile(target);
-    const unfinishedDigest = createUnfinished(digest, 0o600);
-    writeFileSync(unfinishedDigest, digestLine(target, sha256));
-    moveIntoPlace(unfinishedDigest, digest);
+    writeDigest(target, sha256);
     moveIntoPlace(temporary, target);
     return sha256;
   } catch (error) {
     removeDatabase(temporary);
     if (signal.aborted) throw new CliError("interrupted; nothing was changed");
     throw toFileError(target, error);
+  }
+}
+
+function writeDigest(target: string, sha256: string): void {
+  const digest = digestFile(target);
+  const temporary = createUnfinished(digest, 0o600);
+  try {
+    writeFileSync(temporary, digestLine(target, sha256));
+    moveIntoPlace(temporary, digest);
+  } finally {
+    rmSync(temporary, { force: true });
   }
 }

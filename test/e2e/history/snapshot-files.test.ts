@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -86,6 +86,14 @@ test("a damaged or wrong file changes nothing", async () => {
   writeFileSync(alone, "not a database");
   await refused(alone, "corrupt or not a world file");
   nothingLeft(data);
+});
+
+test("a push that cannot write its checksum leaves nothing unfinished", async () => {
+  const { data, backups } = await teamWithSnapshot();
+  mkdirSync(join(backups, "nightly.sqlite.sha256"));
+  const { code, stderr } = await push(data, backups);
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("nightly.sqlite") });
+  expect(readdirSync(backups)).toEqual(["nightly.sqlite.sha256"]);
 });
 
 test("existing files, snapshots and unknown names are errors that name the fix", async () => {
