@@ -123,21 +123,20 @@ export async function openInProcessPostgres(
   };
 }
 
-/** Postgres for the steps of a scenario that execute SQL. */
+/** Postgres for the steps of a scenario that execute SQL. `enginesData`: as of `PostgresOptions`. */
 export async function openPostgresOfRun(
   worlds: WorldsHandle,
   data: string | undefined,
-  sqlClock: SqlClock,
+  {
+    sqlClock,
+    enginesData = DEFAULT_DATA,
+  }: { readonly sqlClock: SqlClock; readonly enginesData?: string | undefined },
 ): Promise<InProcessPostgres> {
   let need = "world.sql_clock";
   try {
     if (sqlClock === "world") findTimeLibrary();
     need = "sql steps need Postgres";
-    return await openInProcessPostgres(worlds, data, {
-      ignoresLoad: true,
-      enginesData: DEFAULT_DATA,
-      sqlClock,
-    });
+    return await openInProcessPostgres(worlds, data, { ignoresLoad: true, enginesData, sqlClock });
   } catch (error) {
     if (error instanceof EngineError) throw new CannotRunError(`${need}: ${error.message}`);
     throw error;

@@ -56,9 +56,10 @@ export async function openInProcessTarget(
   data?: string,
   worldDatabase?: string,
   run?: WatchedRun,
+  enginesData?: string,
 ): Promise<ServedTarget> {
   const has = (action: keyof Step) => [...everyStep(steps)].some((step) => step[action] !== undefined);
-  const needs = { history: run !== undefined || NEEDS_HISTORY.some(has), sql: has("sql") };
+  const needs = { history: run !== undefined || NEEDS_HISTORY.some(has), sql: has("sql"), enginesData };
   const target = new InProcessTarget(world, data, needs, run);
   if (data !== undefined && worldDatabase !== undefined) target.importWorld(data, worldDatabase);
   await target.open();
@@ -69,7 +70,7 @@ export async function openInProcessTarget(
 export type ServedTarget = ScenarioTarget & { readonly fetch: Hono["fetch"] };
 
 /** What the steps of a scenario use. */
-type Needs = { readonly history: boolean; readonly sql: boolean };
+type Needs = { readonly history: boolean; readonly sql: boolean; readonly enginesData: string | undefined };
 
 class InProcessTarget implements ServedTarget {
   readonly labels: Labels;
@@ -147,7 +148,10 @@ class InProcessTarget implements ServedTarget {
     const { worlds, world } = this.#opened;
     if (this.#needs.sql) {
       const { openPostgresOfRun } = await import("./in-process-postgres.ts");
-      this.#postgres = await openPostgresOfRun(worlds, this.#directory?.path, this.#description.sql_clock);
+      this.#postgres = await openPostgresOfRun(worlds, this.#directory?.path, {
+        sqlClock: this.#description.sql_clock,
+        enginesData: this.#needs.enginesData,
+      });
     }
     this.#app = createApp({
       worlds,

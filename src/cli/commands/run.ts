@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { Command, Option } from "commander";
 import type { QueuePlace } from "../../ports/queue.ts";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
+import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import {
   addQueueKeyOptions,
   type QueueKeyOptions,
@@ -31,7 +32,13 @@ import {
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, parseServerUrlOption, parseShardOption } from "../terminal/option-parsers.ts";
-import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
+import {
+  controlTokenOption,
+  enginesDataOption,
+  envOption,
+  RepeatableOption,
+  runSeedOption,
+} from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
@@ -68,6 +75,7 @@ Examples:
   $ standin run scenarios/*.yaml --queue redis://localhost:6379
   $ standin run mine.yaml --failures failed && standin open failed/mine.yaml
   $ standin run scenarios/*.yaml --wall-time --reporter pretty --reporter junit=report.xml
+  $ standin run mine.yaml --data /var/lib/standin    # with the Postgres that is installed there
   $ standin run mine.yaml --ui`;
 
 export function runCommand(): Command {
@@ -81,6 +89,13 @@ export function runCommand(): Command {
     .action(async (paths: string[], options: RunCommandOptions, run: Command) => {
       if (options.target === undefined && run.getOptionValueSource("controlToken") === "cli")
         throw new CliError("--control-token requires --target", true);
+      // Not as `conflicts`: the variable is also for other commands.
+      const elsewhere = (["target", "queue"] as const).find((name) => options[name] !== undefined);
+      if (elsewhere !== undefined && run.getOptionValueSource("data") === "cli")
+        throw new CliError(
+          `--data cannot be combined with --${elsewhere}: SQL steps run ${elsewhere === "target" ? "on the server" : "on the workers, which have an option --data, too"}`,
+          true,
+        );
       const queue = queuePlaceFrom(options, run);
       const reporters = reportersOf(options);
       for (const { path } of reporters) if (path !== undefined) checkWritable(path);
@@ -161,6 +176,7 @@ function worldOptions(): Option[] {
       "--failures <dir>",
       "for each failed run, write a file with its world at the first failure to this directory; see standin open",
     ).conflicts(["target", "queue"]),
+    enginesDataOption(),
     new Option(
       "--files-from <dir>",
       "directory that must contain the recordings and worlds of the scenarios (default: the directory of each scenario)",
@@ -205,7 +221,7 @@ async function runJobs(
       printPretty(result.verdict === "could_not_run" ? "" : `${prettyVerdict(result, style)}\n`);
       if (job.keep !== undefined && result.verdict !== "could_not_run")
         printError(`standin: kept the world of ${job.title} in ${job.keep}\n`);
-      if (result.verdict === "failed") reportFailedFile(job, options.filesFrom);
+      if (result.verdict === "failed") reportFailedFile(job, options);
       results.push(result);
       if (options.bail === true && result.verdict !== "passed") break;
     }
@@ -221,12 +237,16 @@ async function runJobs(
 
 /** Names the file of a failed run, and what to do with it. */
 function reportFailedFile(
-  { failedFile, title, file, recordings }: TitledJob,
-  filesFrom: string | undefined,
+  { failedFile, title, file, recordings, needs }: TitledJob,
+  { filesFrom, data }: JobOptions,
 ): void {
   if (failedFile === undefined) return;
+  const options = [
+    ...(recordings.size > 0 ? [`--files-from ${filesFrom ?? dirname(file)}`] : []),
+    ...(needs.sql && data !== DEFAULT_DATA ? [`--data ${data}`] : []),
+  ];
   printError(
-    `standin: wrote the world of ${title} at its first failure to ${failedFile}; open it with: standin open ${failedFile}; repeat it with: standin run ${failedFile}${recordings.size > 0 ? ` --files-from ${filesFrom ?? dirname(file)}` : ""}\n`,
+    `standin: wrote the world of ${title} at its first failure to ${failedFile}; open it with: standin open ${failedFile}; repeat it with: ${["standin run", failedFile, ...options].join(" ")}\n`,
   );
 }
 

@@ -13,8 +13,8 @@ import { progressText } from "../terminal/progress-text.ts";
 import { checkedPart, RejectedPart } from "./part-arguments.ts";
 import { recordingBytes, recordingFrom } from "./recording-bytes.ts";
 
-/** What this package offers to the queue. */
-export function queueHost(): QueueHost {
+/** What this package offers to the queue. `enginesData`: the data directory whose versions of Postgres run SQL steps. */
+export function queueHost(enginesData?: string): QueueHost {
   return {
     version: VERSION,
     codeDigest: createHash("sha256")
@@ -25,18 +25,18 @@ export function queueHost(): QueueHost {
     // The queue got it from `prepareJobs` or from `recordingFrom`.
     recordingBytes: (recording) => recordingBytes(recording as RecordedTraffic),
     recordingFrom,
-    openPool,
+    openPool: (workers) => openPool(workers, enginesData),
     checkPart,
     printable,
     progressText,
   };
 }
 
-async function openPool(workers: number): Promise<WorkerPool> {
+async function openPool(workers: number, enginesData: string | undefined): Promise<WorkerPool> {
   const pool = await openRunPool(workers, new AbortController().signal);
   return {
     async run(job: WorkerRun) {
-      const result = await pool.run(job as ScenarioJob);
+      const result = await pool.run({ ...(job as ScenarioJob), enginesData });
       return { title: runTitle(result), result };
     },
     close: () => pool.close(),

@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { loadSatellite } from "../satellites.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseDurationOption } from "../terminal/option-parsers.ts";
-import { envOption } from "../terminal/options.ts";
+import { enginesDataOption, envOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
 import { queueHost } from "./queue-host.ts";
 import { addQueueKeyOptions, type QueueKeyOptions, queueOption, queueSecretFrom } from "./queue-options.ts";
@@ -17,6 +17,7 @@ type WorkerOptions = QueueKeyOptions & {
   readonly concurrency: number;
   readonly lock: number;
   readonly traces?: string;
+  readonly data: string;
   readonly exitWhenIdle?: number;
   readonly json?: boolean;
 };
@@ -30,6 +31,7 @@ export function workerCommand(): Command {
         "directory with the trace files that parts of whatif may read (default: such parts are rejected)",
       ),
     )
+    .addOption(enginesDataOption())
     .addOption(
       envOption("--concurrency <n>", "number of parallel runs")
         .argParser(integerParser(1, MAX_CONCURRENCY))
@@ -72,7 +74,7 @@ Examples:
 }
 
 async function runWorker(options: WorkerOptions): Promise<void> {
-  const { queue, traces, concurrency, lock, exitWhenIdle, json } = options;
+  const { queue, traces, data, concurrency, lock, exitWhenIdle, json } = options;
   if (queue === undefined)
     throw new CliError(
       "--queue is required: the URL of a Redis server, such as redis://localhost:6379",
@@ -90,7 +92,7 @@ async function runWorker(options: WorkerOptions): Promise<void> {
   let runs = 0;
   try {
     await work(
-      queueHost(),
+      queueHost(data),
       {
         ...{ place, traces, concurrency, lockMs: lock, idleMs: exitWhenIdle },
         onReady: ({ name, code, address }) =>

@@ -39,6 +39,8 @@ export type JobOptions = {
   /** A year or a file. */
   readonly profile?: string;
   readonly keep?: string;
+  /** The data directory that `standin engines install` was given. */
+  readonly data?: string;
   /** Directory of the files of runs that fail. */
   readonly failures?: string;
   /** Directory of the files that scenarios name (default: that of each scenario). */
@@ -59,6 +61,7 @@ export async function prepareJobs(
     bail,
     ui,
     keep,
+    data,
     failures,
     filesFrom,
     target,
@@ -97,6 +100,7 @@ export async function prepareJobs(
             ...(wallTime === true ? { measuresWallTime: true } : {}),
             title: variantTitle(file, variant),
             needs: needsOf(file, variant),
+            enginesData: data,
           },
           target: target === undefined ? undefined : { url: target, controlToken },
         });

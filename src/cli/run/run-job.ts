@@ -50,6 +50,8 @@ export type ScenarioJob = {
   readonly measuresWallTime?: boolean | undefined;
   /** Directory in which to keep the world. */
   readonly keep?: string | undefined;
+  /** The data directory that has the versions of Postgres for SQL steps (default: `./.standin`). */
+  readonly enginesData?: string | undefined;
   /** The file to write if the run fails. */
   readonly failedFile?: string | undefined;
   /** A copy of the file that `world.file` names, to use instead of it. */
@@ -153,6 +155,7 @@ async function runJob(job: ScenarioJob, hooks: ScenarioJobHooks): Promise<Scenar
     return result;
   } finally {
     view?.close();
+    failedRun?.close();
     await target?.close();
     temporary?.remove();
   }
@@ -212,7 +215,7 @@ export function scenarioReader(): typeof readScenario {
 
 async function openTarget(
   scenario: ScenarioWithProfile,
-  { file, target, keep, worldCopy, isWithoutFiles, temporaryRoot }: ScenarioJob,
+  { file, target, keep, worldCopy, isWithoutFiles, temporaryRoot, enginesData }: ScenarioJob,
   temporary: string | undefined,
   view: RunView | undefined,
 ): Promise<ScenarioTarget> {
@@ -226,7 +229,7 @@ async function openTarget(
       ? initialWorldFile(scenario, isWithoutFiles === true ? undefined : file, temporaryRoot)
       : { path: worldCopy, remove: () => undefined };
   try {
-    const opened = await openInProcessTarget(scenario, keep ?? temporary, world?.path, view);
+    const opened = await openInProcessTarget(scenario, keep ?? temporary, world?.path, view, enginesData);
     await view?.opened(opened.fetch);
     return opened;
   } finally {

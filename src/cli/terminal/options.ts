@@ -45,10 +45,15 @@ function isTruthy(name: string, value: string): boolean {
   throw new CliError(`${name}: expected 1, true, yes, on, 0, false, no or off, got "${value}"`, true);
 }
 
-export function dataOption(): Option {
-  return envOption("--data <dir>", "data directory")
+export function dataOption(description = "data directory"): Option {
+  return envOption("--data <dir>", description)
     .argParser(parseDirectoryOption)
     .default(DEFAULT_DATA, DEFAULT_DATA);
+}
+
+/** For commands that run SQL steps in worlds of their own. */
+export function enginesDataOption(): Option {
+  return dataOption("data directory whose versions of Postgres run SQL steps; see standin engines");
 }
 
 /** An empty path would be the current directory, in which a script with an unset variable must not create a world. */

@@ -45,6 +45,39 @@ test.skipIf(system === undefined)(
   },
 );
 
+test("standin run finds what is installed in the data directory that --data or STANDIN_DATA names", async () => {
+  const directory = testDirectory();
+  const data = join(directory, "data");
+  const bin = join(data, "engines/15/node_modules", packageName(), "native/bin");
+  mkdirSync(bin, { recursive: true });
+  for (const [name, then] of [
+    ["postgres", ""],
+    ["initdb", '[ "$1" = --version ] || { echo "the one of the data directory" >&2; exit 1; }'],
+  ] as const)
+    writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} (PostgreSQL) 15.1"\n${then}\n`, { mode: 0o755 });
+  chmodSync(directory, 0o711);
+  const file = join(directory, "shop.yaml");
+  writeFileSync(
+    file,
+    'version: 1\nworld: { projects: { shop: { pg_version: 15 } } }\nsteps: [{ sql: { on: shop/main, query: "select 1" } }]\n',
+  );
+  const failures = join(directory, "failures");
+  const given = await runStandin(["run", file, "--data", data, "--failures", failures]);
+  expect(given.stdout).toContain("initdb of Postgres 15 failed: the one of the data directory");
+  expect(given.stderr).toContain(`standin run ${join(failures, "shop.yaml")} --data ${data}\n`);
+  const fromVariable = await runStandin(["run", file], { STANDIN_DATA: data });
+  expect(fromVariable.stdout).toContain("the one of the data directory");
+  expect((await runStandin(["run", file])).stdout).not.toContain("the one of the data directory");
+  for (const other of ["target", "queue"]) {
+    const url = other === "target" ? "http://127.0.0.1:1" : "redis://127.0.0.1:1";
+    const { code, stderr } = await runStandin(["run", file, "--data", data, `--${other}`, url, "--insecure"]);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`--data cannot be combined with --${other}`),
+    });
+  }
+});
+
 test("standin engines remove keeps a version that data of branches needs, unless it is forced", async () => {
   const data = testDirectory();
   const bin = join(data, "engines/99/node_modules", packageName(), "native/bin");
