@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -10,6 +11,10 @@ import type { FailedStatement } from "../scenario/file/failed-schema.ts";
 import type { Standin } from "./standin-world.ts";
 
 const MAX_NAME_LENGTH = 80;
+/** A title that the name of a file shows completely, except for upper case. */
+const SHOWN_WHOLE = /^[a-z0-9]+([ -][a-z0-9]+)*$/i;
+const ASCII = /^[\x20-\x7e]*$/;
+const HASH_DIGITS = 8;
 /** The number of requests, and of statements, that are printed for a failed test. */
 const MAX_PRINTED_REQUESTS = 10;
 
@@ -29,18 +34,20 @@ export async function reportFailedTest(
   failedTest: {
     readonly world: string;
     readonly name: string;
+    /** The titles of its suites, from the outermost. */
+    readonly suites: readonly string[];
     /** The path of the test's file. */
     readonly file: string;
     readonly message: string | undefined;
   },
   failures: string,
 ): Promise<void> {
-  const { world, name, file } = failedTest;
+  const { world, name, suites, file } = failedTest;
   await printRequests(fork, prepared.request, name);
   const sql = await statementsOf(fork);
   printStatements(sql, name);
   const message = stripVTControlCharacters(failedTest.message ?? "the test failed");
-  await writeFailure(prepared, world, failures, { name, file, message, sql });
+  await writeFailure(prepared, world, failures, { name, suites, file, message, sql });
 }
 
 export async function newestRequest(sim: Standin): Promise<number> {
@@ -98,16 +105,18 @@ async function writeFailure(
   directory: string,
   {
     file,
+    suites,
     ...failedTest
   }: {
     readonly name: string;
+    readonly suites: readonly string[];
     readonly file: string;
     readonly message: string;
     readonly sql: readonly FailedStatement[];
   },
 ): Promise<void> {
   const testName = failedTest.name;
-  const name = failureName(relative(process.cwd(), file), testName);
+  const name = failureName(relative(process.cwd(), file), [...suites, testName]);
   try {
     mkdirSync(directory, { recursive: true });
     const out = join(directory, `${name}.yaml`);
@@ -127,19 +136,28 @@ async function writeFailure(
 }
 
 /**
- * Tests of two files may have the same name, and their failures must not replace each other. Paths of two files differ
- * at the end.
+ * The name of a test's failure, without an ending. The failures of two tests must not replace each other, even if their
+ * titles or paths differ only in what a file name does not show. `titles`: those of its suites, and its own.
  */
-export function failureName(file: string, testName: string): string {
+export function failureName(file: string, titles: readonly string[]): string {
   const path = slugOf(file.replace(/(\.(test|spec))?\.\w+$/, ""));
-  return `${path.slice(-MAX_NAME_LENGTH)}.${slugOf(testName).slice(0, MAX_NAME_LENGTH)}`;
+  const name = titles.map(slugOf).join(".");
+  const isWhole = path.length <= MAX_NAME_LENGTH && name.length <= MAX_NAME_LENGTH;
+  if (isWhole && ASCII.test(file) && titles.every((title) => SHOWN_WHOLE.test(title)))
+    return `${path}.${name}`;
+  const hash = createHash("sha256")
+    .update(JSON.stringify([file, ...titles]))
+    .digest("hex");
+  // Paths of two files differ at the end.
+  const shown = [path.slice(-MAX_NAME_LENGTH), name.slice(0, MAX_NAME_LENGTH), hash.slice(0, HASH_DIGITS)];
+  return shown.filter((part) => part !== "").join(".");
 }
 
 function slugOf(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
-    .replace(/^-/, "");
+    .replaceAll(/^-|-$/g, "");
 }
 
 /** Names, paths and statements may have control characters, which a terminal would obey. */

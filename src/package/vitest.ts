@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestAPI, test as vitestTest } from "vitest";
+import { type RunnerTask, type TestAPI, test as vitestTest } from "vitest";
 import type { StandinOptions } from "./create-options.ts";
 import type { PreparedWorld } from "./failed-test.ts";
 import { createStandin, newestRequest, reportFailedTest } from "./simulator.ts";
@@ -58,7 +58,7 @@ export function simTest({
         await use(fork);
         if (task.result?.state !== "fail") return;
         const failedTest = {
-          ...{ world, name: task.name, file: task.file.filepath },
+          ...{ world, name: task.name, suites: suitesOf(task), file: task.file.filepath },
           message: task.result.errors?.[0]?.message,
         };
         await reportFailedTest(preparedSim, fork, failedTest, failures);
@@ -67,6 +67,11 @@ export function simTest({
       }
     },
   }) as TestAPI<{ readonly sim: Standin }>;
+}
+
+/** The titles of the suites that a test is in, from the outermost. */
+function suitesOf({ suite, file }: Pick<RunnerTask, "suite" | "file">): string[] {
+  return suite === undefined || suite.id === file.id ? [] : [...suitesOf(suite), suite.name];
 }
 
 /** The `test` of vitest with the fixture `sim`: a new world for each test. */

@@ -2,7 +2,8 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { MAX } from "../../input-limits/limits.ts";
-import { removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { removeDatabase } from "../../store/file/atomic-file.ts";
+import type { PendingWorld } from "./failure-files.ts";
 
 /** Larger world files are not embedded: the scenario would be unreadable. */
 export const MAX_EMBEDDED_BYTES = MAX.embeddedWorld;
@@ -24,13 +25,12 @@ export function takeEmbedded(path: string): string | undefined {
 }
 
 /**
- * For a scenario file in the directory of a world file, which is at its temporary path until the scenario is written: the
- * embedded world, or the name of a file that is too large.
+ * For a scenario file in the directory of a world: the embedded world, whose file is then removed, or the name of a file
+ * that is too large.
  */
-export function embedOrKeep(path: string): string {
-  const written = temporaryPath(path);
-  const embedded = embedWorld(written);
-  if (embedded !== undefined) removeDatabase(written);
+export function embedOrKeep({ path, unfinished }: PendingWorld): string {
+  const embedded = embedWorld(unfinished);
+  if (embedded !== undefined) removeDatabase(unfinished);
   return embedded ?? basename(path);
 }
 

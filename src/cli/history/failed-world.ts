@@ -5,14 +5,14 @@ import { escapePlaceholders } from "../../scenario/file/matrix.ts";
 import { moveIntoPlace } from "../../store/file/atomic-file.ts";
 import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import { embedOrKeep } from "./embedded-world.ts";
-import { writtenFiles } from "./failure-files.ts";
+import { type PendingWorld, writtenFiles } from "./failure-files.ts";
 import { wrapFileErrors } from "./world-database.ts";
 
 const LINE_WIDTH = 140;
 
 /**
- * What failed, as a scenario file states it. `worldFile` is put into the file, or goes beside it if it is large.
- * `others`: paths of other worlds that may go beside it. Until the file is written, all are at their temporary paths.
+ * What failed, as a scenario file states it. `failedWorld` is put into the file, or goes beside it if it is large.
+ * `others`: other worlds that may go beside it.
  */
 export function failedEntry(
   failure: Pick<Failed, "by" | "what" | "message"> & {
@@ -20,18 +20,18 @@ export function failedEntry(
   },
   at: string,
   dropped: readonly string[],
-  worldFile: string,
-  others: readonly string[] = [],
+  failedWorld: PendingWorld,
+  others: readonly PendingWorld[] = [],
 ): Failed {
   const { by, what, message, sql = [] } = failure;
-  const world = embedOrKeep(worldFile);
+  const world = embedOrKeep(failedWorld);
   return {
     version: 1,
     ...{ by, what, at, message },
     ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
     ...(sql.length === 0 ? {} : { sql: [...sql] }),
     world,
-    ...writtenFiles([worldFile, ...others]),
+    ...writtenFiles([failedWorld, ...others]),
   };
 }
 

@@ -5,11 +5,16 @@ import { parse } from "yaml";
 import { readText } from "../../app/read-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { type Failed, failed } from "../../scenario/file/failed-schema.ts";
-import { databaseFiles, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { databaseFiles, moveIntoPlace, removeDatabase } from "../../store/file/atomic-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 /** The worlds that may be next to the file of a failure: at its instant, and before its first step. */
 type WorldBeside = "failed" | "world";
+/**
+ * A world of a failure whose file is not written yet. It is moved to `path` after that file, so a process that is killed
+ * leaves no world there that no failure states, which later failures would not replace.
+ */
+export type PendingWorld = { readonly path: string; readonly unfinished: string };
 
 const WORLDS: readonly WorldBeside[] = ["failed", "world"];
 const CHUNK_BYTES = 2 ** 20;
@@ -44,7 +49,6 @@ export function removeEarlierFailure(path: string, worlds: readonly WorldBeside[
     throw new CliError(
       `${foreign}: expected a file that an earlier failure wrote, which this one replaces; move the file, or write failures to another directory`,
     );
-  for (const world of WORLDS) removeDatabase(temporaryPath(worldBeside(path, world)));
   const earlier = readFailure(path);
   if (earlier === undefined) return;
   for (const world of WORLDS.map((ending) => worldBeside(path, ending)))
@@ -53,18 +57,17 @@ export function removeEarlierFailure(path: string, worlds: readonly WorldBeside[
 }
 
 /** The names and checksums of those worlds that will be files beside the failure, for `failed.files`. */
-export function writtenFiles(worlds: readonly string[]): Pick<Failed, "files"> {
-  const files = worlds.filter((path) => existsSync(temporaryPath(path)));
+export function writtenFiles(worlds: readonly PendingWorld[]): Pick<Failed, "files"> {
+  const files = worlds.filter(({ unfinished }) => existsSync(unfinished));
   if (files.length === 0) return {};
-  return { files: Object.fromEntries(files.map((path) => [basename(path), sha256Of(temporaryPath(path))])) };
+  return {
+    files: Object.fromEntries(files.map(({ path, unfinished }) => [basename(path), sha256Of(unfinished)])),
+  };
 }
 
-/**
- * Moves worlds from their temporary paths into place, after the file of their failure is written. So a process that is
- * killed leaves no world that no failure states, which later failures would not replace.
- */
-export function placeWorlds(worlds: readonly string[]): void {
-  for (const path of worlds) if (existsSync(temporaryPath(path))) moveIntoPlace(temporaryPath(path), path);
+/** Moves those worlds into place that are not in the file of the failure. */
+export function placeWorlds(worlds: readonly PendingWorld[]): void {
+  for (const { path, unfinished } of worlds) if (existsSync(unfinished)) moveIntoPlace(unfinished, path);
 }
 
 /** What failed, as the file states it; `undefined` if it is not the file of a failure. */

@@ -11,7 +11,7 @@ import type { ControlRenderers } from "../../scenario/record/control-calls.ts";
 import { recordSteps, setupEnd } from "../../scenario/record/record-steps.ts";
 import { type HistoryPoint, type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
-import { removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { removeDatabase } from "../../store/file/atomic-file.ts";
 import type { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { newFilePath } from "../terminal/new-file.ts";
@@ -20,8 +20,8 @@ import { droppedStatements } from "./dropped-statements.ts";
 import { embedOrKeep, MAX_EMBEDDED_BYTES, takeEmbedded } from "./embedded-world.ts";
 import { hasBranchData } from "./exported-data.ts";
 import { failedEntry, writeScenarioFile } from "./failed-world.ts";
-import { placeWorlds } from "./failure-files.ts";
-import { copyWorldAt } from "./world-copy.ts";
+import { type PendingWorld, placeWorlds } from "./failure-files.ts";
+import { copyWorldAt, unfinishedWorldAt } from "./world-copy.ts";
 import {
   openWorldDatabase,
   openWorldJournal,
@@ -89,6 +89,7 @@ export async function recordWorld({
 }: RecordInput): Promise<RecordResult> {
   const file = worldDatabasePath(data, name);
   const paths = newPaths(out);
+  const pending: PendingWorld[] = [];
   const database = openWorldDatabase(file);
   const progress = showProgress("replaying the journal");
   try {
@@ -116,14 +117,14 @@ export async function recordWorld({
     ];
     // The final state may depend on what has no step. It does not depend on rows.
     const state = withoutStep.length === 0 ? worldDigest(finalWorld) : null;
-    await writeRecording(paths, file, {
+    await writeRecording(paths, pending, file, {
       ...{ name, recordingWindow, initialWorld, finalWorld, steps, state, omitted, embedsWorld, failedTest },
     });
     const isBeside = !embedsWorld && failedTest === undefined;
     return { steps: steps.length, state, omitted, worldFile: isBeside ? paths.world : undefined };
   } catch (error) {
-    for (const path of [paths.world, paths.failed])
-      for (const written of [path, temporaryPath(path)]) removeDatabase(written);
+    for (const { unfinished } of pending) removeDatabase(unfinished);
+    for (const path of [paths.world, paths.failed]) removeDatabase(path);
     throw toFileError(file, error);
   } finally {
     progress.end();
@@ -144,9 +145,10 @@ type Recording = {
   readonly failedTest: RecordInput["failedTest"];
 };
 
-/** Writes the worlds, and the scenario last. */
+/** Writes the worlds and the scenario. Those of a failed test are `pending` until the scenario is written. */
 async function writeRecording(
   paths: ReturnType<typeof newPaths>,
+  pending: PendingWorld[],
   file: string,
   {
     name,
@@ -165,23 +167,30 @@ async function writeRecording(
   wrapFileErrors(paths.scenario, () => mkdirSync(dirname(paths.scenario), { recursive: true }));
   // A text should be short.
   const isShort = embedsWorld || failedTest !== undefined;
-  await copyWorldAt(file, failedTest === undefined ? paths.world : temporaryPath(paths.world), {
+  const initial = {
     rewindTo: { at: from.at, world: initialWorld },
     originWorld: name,
     withHistory: !isShort,
-  });
-  if (failedTest !== undefined)
-    await copyWorldAt(file, temporaryPath(paths.failed), {
-      rewindTo: { at: to.at, world: finalWorld },
-      originWorld: name,
-      withHistory: true,
-      keepsRequests: true,
-    });
+  };
+  const final = {
+    rewindTo: { at: to.at, world: finalWorld },
+    originWorld: name,
+    withHistory: true,
+    keepsRequests: true,
+  };
+  if (failedTest === undefined) await copyWorldAt(file, paths.world, initial);
+  else
+    for (const [path, copied] of [
+      [paths.world, initial],
+      [paths.failed, final],
+    ] as const)
+      pending.push({ path, unfinished: await unfinishedWorldAt(file, path, copied) });
+  const [pendingInitial, pendingFinal] = pending;
   const world = {
     file: embedsWorld
       ? requireEmbedded(paths.world)
-      : failedTest !== undefined
-        ? embedOrKeep(paths.world)
+      : pendingInitial !== undefined
+        ? embedOrKeep(pendingInitial)
         : basename(paths.world),
   };
   writeScenarioFile(paths.scenario, {
@@ -198,16 +207,16 @@ async function writeRecording(
     ...(state === null ? {} : { state }),
     // At the end, because they are long.
     ...(isShort ? { world } : {}),
-    ...(failedTest === undefined
+    ...(failedTest === undefined || pendingInitial === undefined || pendingFinal === undefined
       ? {}
       : {
           failed: failedEntry(
             { by: "test", what: failedTest.name, message: failedTest.message, sql: failedTest.sql },
-            ...([end, omitted, paths.failed, [paths.world]] as const),
+            ...([end, omitted, pendingFinal, [pendingInitial]] as const),
           ),
         }),
   });
-  if (failedTest !== undefined) placeWorlds([paths.world, paths.failed]);
+  placeWorlds(pending);
 }
 
 /** The files of a recording. Throws if one exists. */

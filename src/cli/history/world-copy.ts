@@ -25,11 +25,21 @@ type CopiedWorld = {
 const OPTIONS = { migrationsFolder: MIGRATIONS_FOLDER };
 
 /** Writes the world in a file as of a point in its history, without secrets and with a manual clock. */
-export async function copyWorldAt(
+export async function copyWorldAt(file: string, target: string, copied: CopiedWorld): Promise<void> {
+  const copy = await unfinishedWorldAt(file, target, copied);
+  try {
+    wrapFileErrors(target, () => moveIntoPlace(copy, target));
+  } finally {
+    removeDatabase(copy);
+  }
+}
+
+/** As `copyWorldAt`, but returns the path of a file beside `target`, which the caller moves there or removes. */
+export async function unfinishedWorldAt(
   file: string,
   target: string,
   { rewindTo, originWorld, keepsRequests = false, withHistory }: CopiedWorld,
-): Promise<void> {
+): Promise<string> {
   const copy = wrapFileErrors(target, () => createUnfinished(target, 0o600));
   try {
     wrapFileErrors(target, () => vacuumCopy(file, copy));
@@ -40,12 +50,11 @@ export async function copyWorldAt(
       rewindTo,
     });
     if (!withHistory) await deleteHistory(copy);
-    wrapFileErrors(target, () => {
-      redactSecrets(copy, { ...OPTIONS, keepsRequests });
-      moveIntoPlace(copy, target);
-    });
-  } finally {
+    wrapFileErrors(target, () => redactSecrets(copy, { ...OPTIONS, keepsRequests }));
+    return copy;
+  } catch (error) {
     removeDatabase(copy);
+    throw error;
   }
 }
 

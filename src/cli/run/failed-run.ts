@@ -4,12 +4,17 @@ import { setImmediate } from "node:timers/promises";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import type { RunFailure } from "../../scenario/run/verdict.ts";
 import { resolvePoint, worldAt } from "../../simulation/replay.ts";
-import { temporaryPath } from "../../store/file/atomic-file.ts";
+import { removeDatabase } from "../../store/file/atomic-file.ts";
 import { DEFAULT_WORLD } from "../../worlds/directory-layout.ts";
 import { embedWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 import { failedEntry, writeScenarioFile } from "../history/failed-world.ts";
-import { placeWorlds, removeEarlierFailure, worldBeside } from "../history/failure-files.ts";
-import { copyWorldAt } from "../history/world-copy.ts";
+import {
+  type PendingWorld,
+  placeWorlds,
+  removeEarlierFailure,
+  worldBeside,
+} from "../history/failure-files.ts";
+import { unfinishedWorldAt } from "../history/world-copy.ts";
 import {
   openWorldDatabase,
   openWorldJournal,
@@ -36,7 +41,7 @@ export class FailedRunFile {
   readonly #world: string;
   /** The data directory of the run. */
   readonly #data: string;
-  #failure: RunFailure | undefined;
+  #captured: { readonly failure: RunFailure; readonly world: PendingWorld } | undefined;
 
   constructor(path: string, data: string) {
     this.#path = path;
@@ -57,7 +62,7 @@ export class FailedRunFile {
       const at = Math.min(Date.parse(failure.at), head.at);
       const point = at === head.at ? undefined : resolvePoint(journal, { at }, head);
       const { seq } = point?.ok === true ? point.value : head;
-      await copyWorldAt(file, temporaryPath(this.#world), {
+      const unfinished = await unfinishedWorldAt(file, this.#world, {
         rewindTo: {
           at: point?.ok === true ? at : head.at,
           world: await worldAt(journal, seq, () => setImmediate()),
@@ -66,7 +71,7 @@ export class FailedRunFile {
         withHistory: true,
         keepsRequests: true,
       });
-      this.#failure = failure;
+      this.#captured = { failure, world: { path: this.#world, unfinished } };
     } catch (error) {
       throw toFileError(file, error);
     } finally {
@@ -76,8 +81,8 @@ export class FailedRunFile {
 
   /** Writes the file, if a failure was captured. */
   write({ title, file, source, given }: FailedScenario): void {
-    const failure = this.#failure;
-    if (failure === undefined) return;
+    if (this.#captured === undefined) return;
+    const { failure, world: failedWorld } = this.#captured;
     const { $schema: _, matrix: __, failed: ___, world, traffic, ...rest } = source;
     const pathFrom = (path: string) => relative(dirname(this.#path), resolve(dirname(file), path));
     const sources = Array.isArray(traffic) ? (traffic as readonly Readonly<Record<string, unknown>>[]) : [];
@@ -105,9 +110,14 @@ export class FailedRunFile {
           what: failure.what,
           message: `expected ${failure.expected}, got ${failure.actual}`,
         },
-        ...([failure.at, [], this.#world] as const),
+        ...([failure.at, [], failedWorld] as const),
       ),
     });
-    placeWorlds([this.#world]);
+    placeWorlds([failedWorld]);
+  }
+
+  /** Removes what `write` has not used, such as after an interrupted run. */
+  close(): void {
+    if (this.#captured !== undefined) removeDatabase(this.#captured.world.unfinished);
   }
 }

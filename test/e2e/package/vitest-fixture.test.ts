@@ -87,7 +87,10 @@ test.each(["module", "commonjs"] as const)(
       "another world: passed",
       "A failing one, with / in it: failed",
     ]);
-    const file = join("standin-failures", "sim.a-failing-one-with-in-it.yaml");
+    // The title has characters that the name of the file lacks, so a checksum makes it unique.
+    const [name = ""] = readdirSync(join(directory, "standin-failures"));
+    expect(name).toMatch(/^sim\.a-failing-one-with-in-it\.[0-9a-f]{8}\.yaml$/);
+    const file = join("standin-failures", name);
     expect(stderr).toContain(
       `open it with: npx standin open ${file}; repeat it with: npx standin run ${file}\n`,
     );
@@ -147,15 +150,19 @@ for (const name of ["a world", "a start", "a scenario"]) test(name, ({ sim }) =>
     );
 });
 
-test("failed tests of the same name in different files leave a file each", async () => {
-  const source = `import { expect, test } from "@standin/standin/vitest";
+test("failed tests of the same name in different files or suites leave a file each", async () => {
+  const source = `import { describe } from "vitest";
+import { expect, test } from "@standin/standin/vitest";
 test("has a project", ({ sim }) => expect(sim.seed).toBe("none"));
+describe("orders", () => test("has a project", ({ sim }) => expect(sim.seed).toBe("none")));
 `;
   const names = ["shop.test.ts", "orders/shop.spec.ts"];
   const { directory } = await runTests("module", source, {}, names);
   expect(readdirSync(join(directory, "standin-failures")).sort()).toEqual([
     "orders-shop.has-a-project.yaml",
+    "orders-shop.orders.has-a-project.yaml",
     "shop.has-a-project.yaml",
+    "shop.orders.has-a-project.yaml",
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { FailedRunFile } from "../../../src/cli/run/failed-run.ts";
@@ -8,13 +8,15 @@ import { temporaryDirectory } from "../../support/process/process.ts";
 
 const SCENARIO = { title: "shop", file: "shop.yaml", source: { version: 1 }, given: {} };
 
-test("a run that is interrupted after a failure leaves nothing that the next run must not replace", async () => {
+test("a run that is interrupted after a failure leaves nothing, and no run uses a file of the user for its own", async () => {
   const storage = await createTestDouble("in files");
   await createProject(storage.double());
   await storage.release();
   const { path: failures, remove } = temporaryDirectory();
   onTestFinished(remove);
   const path = join(failures, "shop.yaml");
+  const foreign = "shop.failed.sqlite.unfinished";
+  writeFileSync(join(failures, foreign), "mine");
   const failure = {
     at: new Date(START).toISOString(),
     what: "step 1",
@@ -23,11 +25,19 @@ test("a run that is interrupted after a failure leaves nothing that the next run
     caused_by: [],
   };
 
-  await new FailedRunFile(path, storage.directory).capture(failure);
+  const interrupted = new FailedRunFile(path, storage.directory);
+  await interrupted.capture(failure);
+  expect(readdirSync(failures)).toEqual([
+    expect.stringMatching(/^shop\.failed\.sqlite\.\d+-1\.unfinished$/),
+    foreign,
+  ]);
+  interrupted.close();
+  expect(readdirSync(failures)).toEqual([foreign]);
 
   const next = new FailedRunFile(path, storage.directory);
-  expect(readdirSync(failures)).toEqual([]);
   await next.capture(failure);
   next.write(SCENARIO);
-  expect(readdirSync(failures)).toEqual(["shop.yaml"]);
+  next.close();
+  expect(readdirSync(failures)).toEqual([foreign, "shop.yaml"]);
+  expect(readFileSync(join(failures, foreign), "utf8")).toBe("mine");
 });
