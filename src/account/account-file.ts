@@ -88,7 +88,7 @@ export type UnreadPart = {
 export function openAccountFile(path: string, mode: "read" | "create"): Database.Database {
   const isNew = !existsSync(path);
   if (isNew && mode === "read") throw new MissingInput(path);
-  const database = new Database(path, { readonly: mode === "read" });
+  const database = wrapRefusal(path, mode, () => new Database(path, { readonly: mode === "read" }));
   try {
     if (mode === "create") {
       // Readable while a pull writes. Each commit survives the end of the process; a loss of power can undo the last ones
@@ -110,6 +110,19 @@ export function openAccountFile(path: string, mode: "read" | "create"): Database
     database.close();
     if (error instanceof Database.SqliteError && error.code === "SQLITE_NOTADB")
       throw new UserError(`${path}: not a file of standin account pull`);
+    throw error;
+  }
+}
+
+/** Turns the error of a file that this user may not open into one for the user. */
+function wrapRefusal<T>(path: string, mode: "read" | "create", open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code.startsWith("SQLITE_CANTOPEN"))
+      throw new UserError(
+        `${path}: it cannot be ${mode === "read" ? "read" : "created or written"} by this user`,
+      );
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { isUserError, type UserError } from "../ports/user-error.ts";
 import { checkSqliteModule, sqliteModuleError } from "../store/file/sqlite-module.ts";
 import { RecordingError } from "../traffic/recorded/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
+import { refusedAccess, systemMessage } from "./terminal/file-problem.ts";
 import { InterruptedError } from "./terminal/interrupt.ts";
 import { printError } from "./terminal/print.ts";
 
@@ -41,6 +42,9 @@ export async function runCommand(): Promise<void> {
     } else if (error instanceof RecordingError) {
       // The checksum of a block is verified only when the block is read, so a corrupt trace may be found late.
       printError(`standin: ${error.message}\n`);
+      process.exitCode = EXIT_FAILED;
+    } else if (error instanceof Error && refusedAccess(error) !== undefined) {
+      printError(`standin: ${systemMessage(error)}\n`);
       process.exitCode = EXIT_FAILED;
     } else {
       // Not rethrown: Node would print the source line, which is the whole minified bundle.

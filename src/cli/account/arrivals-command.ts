@@ -5,7 +5,7 @@ import { plural } from "../../whatif/units/number-format.ts";
 import { type ComputePast, readAccountPast } from "../recorded-past/account-past.ts";
 import { recordedRequests } from "../recorded-past/recorded-requests.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { readWorldProfile } from "../terminal/profile-option.ts";
@@ -61,7 +61,7 @@ async function writeArrivals(file: string, { out, profile, force, json }: Arriva
     counts = writeLines(out, force === true ? "w" : "wx", computes, defaultS);
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
-    throw new CliError(`--out ${out}: ${exists ? "exists; replace it with --force" : fileProblem(error)}`);
+    throw new CliError(`--out ${out}: ${exists ? "exists; replace it with --force" : writeProblem(error)}`);
   }
   print(
     json === true

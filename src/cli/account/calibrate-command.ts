@@ -18,7 +18,7 @@ import {
 } from "../../platform/catalog/defaults-and-limits.ts";
 import { millisText } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
@@ -126,7 +126,7 @@ function write(out: string, text: string, replaces: boolean): void {
     writeFileSync(out, text, { flag: replaces ? "w" : "wx" });
   } catch (error) {
     const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
-    throw new CliError(`--out ${out}: ${exists ? "exists; replace it with --force" : fileProblem(error)}`);
+    throw new CliError(`--out ${out}: ${exists ? "exists; replace it with --force" : writeProblem(error)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { ControlClient, ServerTarget } from "./client.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { ControlApiError, type ControlClient, type ServerTarget } from "./client.ts";
 import { callRoute } from "./control-route.ts";
 
 const FILE_NAME = "shell-keys.json";
@@ -25,8 +26,13 @@ export async function shellKey(server: ControlClient, target: ServerTarget): Pro
   return key;
 }
 
-function createKey(server: ControlClient): Promise<{ id: number; key: string }> {
-  return callRoute(server.control, "POST /api_keys", { body: { key_name: "standin env" } });
+async function createKey(server: ControlClient): Promise<{ id: number; key: string }> {
+  try {
+    return await callRoute(server.control, "POST /api_keys", { body: { key_name: "standin env" } });
+  } catch (error) {
+    if (!(error instanceof ControlApiError) || error.status !== 403) throw error;
+    throw new CliError(`${error.message}; to use a key that exists, set --api-key or STANDIN_API_KEY`);
+  }
 }
 
 async function isValid(server: ControlClient, id: number): Promise<boolean> {

@@ -11,7 +11,7 @@ import { agreementText } from "../shadow/agreement-text.ts";
 import { compareAccount } from "../shadow/compare-account.ts";
 import { readExpectedRules } from "../shadow/expected-rules.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 import { checkInputExists } from "../terminal/input-file.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import {
@@ -165,6 +165,6 @@ async function write(out: string, agreement: Agreement, account: string): Promis
   try {
     writeFileSync(out, text);
   } catch (error) {
-    throw new CliError(`--out ${out}: ${fileProblem(error)}`);
+    throw new CliError(`--out ${out}: ${writeProblem(error)}`);
   }
 }

@@ -74,7 +74,12 @@ async function readSqlite(): Promise<SetupFacts["sqlite"]> {
 
 /** The server of the directory, if it responds. */
 async function runningServer(path: string): Promise<ServerFile | undefined> {
-  const found = readServerFile(path);
+  let found: ServerFile | undefined;
+  try {
+    found = readServerFile(path);
+  } catch {
+    // It belongs to another user: the directory is reported as not accessible.
+  }
   if (found === undefined) return undefined;
   const live = await probeServer(found.control_url.replace(/\/_sim\/?$/, ""));
   return live?.pid === found.pid ? found : undefined;

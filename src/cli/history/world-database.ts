@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
@@ -9,16 +9,28 @@ import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
 import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { refusedAccess } from "../terminal/file-problem.ts";
 
 const ADVICE = "; create it with: standin serve, or name another directory with --data";
 
 /** The SQLite file of a world, given its data directory and name, or the file itself. */
 export function worldDatabasePath(path: string, world: string): string {
-  if (!existsSync(path)) throw new CliError(`${path} does not exist${path === DEFAULT_DATA ? ADVICE : ""}`);
-  if (!statSync(path).isDirectory()) return path;
+  const stats = statsOf(path);
+  if (stats === undefined) throw new CliError(`${path} does not exist${path === DEFAULT_DATA ? ADVICE : ""}`);
+  if (!stats.isDirectory()) return path;
   const file = join(path, "worlds", `${world}.sqlite`);
-  if (!existsSync(file)) throw new CliError(`${path} has no world "${world}"`);
+  if (statsOf(file) === undefined) throw new CliError(`${path} has no world "${world}"`);
   return file;
+}
+
+/** `undefined` if there is no such file. Throws a `CliError` if a directory above it cannot be searched. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    throw toFileError(path, error);
+  }
 }
 
 /**
@@ -58,7 +70,7 @@ export function toFileError(path: string, error: unknown): unknown {
       `${path} is corrupt or not a world file: ${corrupt.message.replace(/^file is not a database$/, "it is not an SQLite database")}`,
     );
   if (error instanceof BetterSqlite3.SqliteError || isFileError(error))
-    return new CliError(`${path}: ${error.message}`);
+    return new CliError(`${path}: ${refusedAccess(error) ?? error.message}`);
   if (error instanceof NewerFile || error instanceof NotAWorldFile)
     return new CliError(`${path} cannot be used: ${error.message}`);
   return error;

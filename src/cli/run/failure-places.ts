@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { foreignFile } from "../history/failure-files.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { fileProblem } from "../terminal/file-problem.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 
 /**
  * Creates the directory of `--failures`. A run replaces its file there, so files that are not of an
@@ -27,6 +27,6 @@ export function prepareFailurePlaces(
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
-    reject(fileProblem(error));
+    reject(writeProblem(error));
   }
 }

@@ -31,6 +31,7 @@ import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 import { shellQuoted } from "../shell/quote.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { refusedAccess, systemMessage } from "../terminal/file-problem.ts";
 import { FailedRunFile, type FailedScenario } from "./failed-run.ts";
 
 /**
@@ -165,6 +166,7 @@ async function runJob(job: ScenarioJob, hooks: ScenarioJobHooks): Promise<Scenar
 function obstacleOf(error: unknown, file: string): string | undefined {
   if (error instanceof CannotRunError || error instanceof CliError) return error.message;
   if (error instanceof SeedFileError) return `the world of ${file} is invalid: ${error.message}`;
+  if (error instanceof Error && refusedAccess(error) !== undefined) return systemMessage(error);
   if (error instanceof CorruptFile || error instanceof NotAWorldFile) return `world.file: ${error.message}`;
   return undefined;
 }

@@ -1,5 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CliError } from "../terminal/cli-error.ts";
+import { refusedAccess } from "../terminal/file-problem.ts";
 
 /**
  * How other commands find the server of a data directory. Exists while the server runs; only its user can
@@ -26,11 +28,19 @@ export function removeServerFile(directory: string): void {
   rmSync(serverFilePath(directory), { force: true });
 }
 
-/** The last server of this directory. It may be gone: a killed server leaves its file behind. */
+/**
+ * The last server of this directory. It may be gone: a killed server leaves its file behind. Throws a `CliError` if only
+ * another user can read the file.
+ */
 export function readServerFile(directory: string): ServerFile | undefined {
+  const path = serverFilePath(directory);
   try {
-    return JSON.parse(readFileSync(serverFilePath(directory), "utf8")) as ServerFile;
-  } catch {
+    return JSON.parse(readFileSync(path, "utf8")) as ServerFile;
+  } catch (error) {
+    if (refusedAccess(error) !== undefined)
+      throw new CliError(
+        `${path} cannot be read by this user; select the server of another user with --url and --control-token`,
+      );
     return undefined;
   }
 }

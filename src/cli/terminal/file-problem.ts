@@ -9,14 +9,34 @@ export function fileProblem(error: unknown): string {
   return message;
 }
 
+/** Of a file that is written under another name until it is complete. */
+const UNFINISHED = /\.\d+-\d+\.unfinished$/;
+
+/** Why the system or SQLite did not allow access to a file, to follow its name; `undefined` for other errors. */
+export function refusedAccess(error: unknown): string | undefined {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "EACCES" || code === "EPERM") return "this user has no permission";
+  if (code === "EROFS") return "its file system is read-only";
+  if (code === "ENOSPC" || code === "EDQUOT") return "no space is left on the disk";
+  if (code.startsWith("SQLITE_READONLY")) return "it cannot be written by this user";
+  if (code.startsWith("SQLITE_CANTOPEN")) return "it cannot be opened by this user";
+  return undefined;
+}
+
+/** What an error of the system says, in plain words if it is about missing permission or space. */
+export function systemMessage(error: Error): string {
+  const { path, message } = error as NodeJS.ErrnoException;
+  const refused = refusedAccess(error);
+  return refused === undefined || path === undefined
+    ? message
+    : `${path.replace(UNFINISHED, "")}: ${refused}`;
+}
+
 /** Why a file that the user named cannot be written, to follow its name. */
 export function writeProblem(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT") return "its directory does not exist";
   if (code === "EISDIR") return "it is a directory; name a file";
   if (code === "ENOTDIR" || code === "EEXIST") return "a file has the name of its directory";
-  if (code === "EACCES" || code === "EPERM") return "this user has no permission";
-  if (code === "EROFS") return "its file system is read-only";
-  if (code === "ENOSPC" || code === "EDQUOT") return "no space is left on the disk";
-  return messageOf(error);
+  return refusedAccess(error) ?? messageOf(error);
 }

@@ -13,6 +13,7 @@ import {
 } from "../../traffic/recorded/trace-files/import-trace.ts";
 import { gapRowSink } from "../../whatif/trace/gap-row-reader.ts";
 import { GapTable, type PlainGapTable } from "../../whatif/trace/gap-table.ts";
+import { systemMessage } from "../terminal/file-problem.ts";
 import type { ReadingMessage } from "../terminal/reading-thread.ts";
 import { durationOf, type InputOptions } from "./import-options.ts";
 
@@ -64,7 +65,7 @@ async function runImport({ paths, out, options, maxBytes, shard }: ImportJob): P
     return { report };
   } catch (error) {
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))
-      return { problem: error.message };
+      return { problem: systemMessage(error) };
     throw error;
   }
 }
@@ -96,7 +97,7 @@ async function readGapRows({
     return { report: { table: table.plain(), sha256: gapPaths.map(sha256Of) } };
   } catch (error) {
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))
-      return { problem: error.message };
+      return { problem: systemMessage(error) };
     throw error;
   }
 }

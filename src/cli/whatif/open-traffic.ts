@@ -18,6 +18,7 @@ import { plural } from "../../whatif/units/number-format.ts";
 import type { ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { systemMessage } from "../terminal/file-problem.ts";
 import { checkInputExists } from "../terminal/input-file.ts";
 import { printError } from "../terminal/print.ts";
 import { importFiles } from "./import-files.ts";
@@ -218,7 +219,7 @@ async function openFiles(
   } catch (error) {
     temporary.remove();
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))
-      throw new CliError(error.message);
+      throw new CliError(systemMessage(error));
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import { estimateTraceBytes, TraceWriter } from "../../traffic/recorded/trace-fi
 import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { refusedAccess } from "../terminal/file-problem.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 
@@ -30,7 +31,8 @@ export async function writeTraffic(
     const write = path.endsWith(TRACE_SUFFIX) ? writeTrace(traffic, path, origin) : writeCsv(traffic, path);
     return await runWithProgress(write, "writing computes", traffic.computes.length, signal);
   } catch (error) {
-    if (error instanceof Error && "code" in error) throw new CliError(`${path}: ${error.message}`);
+    if (error instanceof Error && "code" in error)
+      throw new CliError(`${path}: ${refusedAccess(error) ?? error.message}`);
     throw error;
   }
 }

@@ -86,9 +86,13 @@ export function openLiveWorld(
     const reason =
       error instanceof CorruptFile
         ? describeCorruption(name, error)
-        : `world "${name}" cannot be opened: ${messageOf(error)}`;
+        : `world "${name}" cannot be opened: ${isReadOnly(error) ? "this user cannot write its file; change the owner or the mode of the file" : messageOf(error)}`;
     throw new StoreUnavailable(reason, { cause: error });
   }
+}
+
+function isReadOnly(error: unknown): boolean {
+  return (error as { readonly code?: string }).code?.startsWith("SQLITE_READONLY") === true;
 }
 
 function closeFailed(history: History | undefined): void {

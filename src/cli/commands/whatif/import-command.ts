@@ -3,6 +3,7 @@ import type { Shard } from "../../../kernel/shard.ts";
 import { RecordingError } from "../../../traffic/recorded/rows/recording-error.ts";
 import { plural } from "../../../whatif/units/number-format.ts";
 import { CliError } from "../../terminal/cli-error.ts";
+import { systemMessage } from "../../terminal/file-problem.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import { parseBytesOption, parseShardOption } from "../../terminal/option-parsers.ts";
@@ -102,7 +103,7 @@ async function runTraceImport(
     for (const line of readingLines(readings)) print(`${line}\n`);
   } catch (error) {
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))
-      throw new CliError(error.message);
+      throw new CliError(systemMessage(error));
     throw error;
   }
 }
