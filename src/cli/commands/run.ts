@@ -1,9 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { dirname } from "node:path";
 import { Command, Option } from "commander";
 import type { QueuePlace } from "../../ports/queue.ts";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
-import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import {
   addQueueKeyOptions,
   type QueueKeyOptions,
@@ -11,6 +9,7 @@ import {
   queuePlaceFrom,
 } from "../queue/queue-options.ts";
 import { openQueuedRuns } from "../queue/queued-runs.ts";
+import { reportFailedFile } from "../run/failure-places.ts";
 import { type JobOptions, prepareJobs, type TitledJob } from "../run/prepare-jobs.ts";
 import {
   runScenarioJob,
@@ -233,21 +232,6 @@ async function runJobs(
   }
   if (jobs.length > 1) printPretty(formatRunSummary(results, jobs.length - results.length, style));
   return results;
-}
-
-/** Names the file of a failed run, and what to do with it. */
-function reportFailedFile(
-  { failedFile, title, file, recordings, needs }: TitledJob,
-  { filesFrom, data }: JobOptions,
-): void {
-  if (failedFile === undefined) return;
-  const options = [
-    ...(recordings.size > 0 ? [`--files-from ${filesFrom ?? dirname(file)}`] : []),
-    ...(needs.sql && data !== DEFAULT_DATA ? [`--data ${data}`] : []),
-  ];
-  printError(
-    `standin: wrote the world of ${title} at its first failure to ${failedFile}; open it with: standin open ${failedFile}; repeat it with: ${["standin run", failedFile, ...options].join(" ")}\n`,
-  );
 }
 
 async function runInProcess(

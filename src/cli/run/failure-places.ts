@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import { foreignFile } from "../history/failure-files.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { writeProblem } from "../terminal/file-problem.ts";
+import { printError } from "../terminal/print.ts";
 
 /**
  * Creates the directory of `--failures`. A run replaces its file there, so files that are not of an
@@ -29,4 +32,27 @@ export function prepareFailurePlaces(
   } catch (error) {
     reject(writeProblem(error));
   }
+}
+
+/** Names the file of a failed run, and what to do with it. */
+export function reportFailedFile(
+  run: {
+    readonly failedFile?: string | undefined;
+    readonly title: string;
+    readonly file: string;
+    readonly recordings: { readonly size: number };
+    readonly needs: { readonly sql: boolean };
+  },
+  { filesFrom, data }: { readonly filesFrom?: string; readonly data?: string },
+): void {
+  const { failedFile, title, file, recordings, needs } = run;
+  if (failedFile === undefined) return;
+  const options = [
+    ...(recordings.size > 0 ? [`--files-from ${filesFrom ?? dirname(file)}`] : []),
+    ...(needs.sql && data !== DEFAULT_DATA ? [`--data ${data}`] : []),
+  ];
+  const repeating = ["standin run", failedFile, ...options].join(" ");
+  printError(
+    `standin: wrote the world of ${title} at its first failure to ${failedFile}; open it with: standin open ${failedFile}; repeat it with: ${repeating}\n`,
+  );
 }
