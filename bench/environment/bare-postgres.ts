@@ -10,8 +10,8 @@ import { DEFAULT_PROFILE, PROFILES } from "../../src/platform/catalog/defaults-a
 import { SUPERUSER } from "../../src/postgres/engine/engine.ts";
 import { writeExtension } from "../../src/postgres/engine/extension.ts";
 import { chooseInstallation, findInstallations } from "../../src/postgres/engine/installation.ts";
-import { engineUser, spawnOptions } from "../../src/postgres/machine/os-user.ts";
 import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
+import { engineUser, spawnOptions } from "../../src/postgres/machine/os-user.ts";
 
 const VERSION = PROFILES[DEFAULT_PROFILE].defaultPgVersion;
 const MAX_CONNECTIONS = 112;
