@@ -23,6 +23,7 @@ import { KNOWN_OPERATIONS } from "../platform-api/coverage/client-operations.ts"
 import { coverage } from "../platform-api/coverage.ts";
 import { actFor } from "../platform-api/http/acting-account.ts";
 import { RateLimiter } from "../platform-api/http/rate-limit.ts";
+import type { RepeatedRequests } from "../platform-api/http/repeated-requests.ts";
 import { redactedPath } from "../platform-api/http/request-journal.ts";
 import type { ApiOptions } from "../platform-api/http/route-handlers.ts";
 import { WriteTurns } from "../platform-api/http/write-turns.ts";
@@ -67,6 +68,8 @@ export type AppOptions = {
   readonly runStatement?: ControlOptions["runStatement"];
   readonly recordScenario?: ControlOptions["recordScenario"];
   readonly run?: ControlOptions["run"];
+  /** Absent: each request takes its route. */
+  readonly repeated?: RepeatedRequests | undefined;
   /** Absent if the server exports no traces. */
   readonly tracing?: Tracing | undefined;
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
@@ -80,6 +83,9 @@ const lazyWhatIf: AskWhatIf = async (world, question) =>
 
 const lazyAdvice: AskAdvice = async (world, question) =>
   (await import("./world-advice.ts")).answerAdvice(world, question);
+
+/** Names the server in its responses. */
+export const CELL_HEADER = "Standin-Cell";
 
 /** Ids of all operations of the public document; faults may name them. */
 export const OPERATION_IDS = KNOWN_OPERATIONS.map(({ operationId }) => operationId);
@@ -151,7 +157,7 @@ function createSurfaces(
   if (cell !== undefined && base === "")
     app.use("*", async (context, next) => {
       await next();
-      context.header("Standin-Cell", cell);
+      context.header(CELL_HEADER, cell);
     });
   app.route(`${base}/api/v2`, api);
   app.route(`${base}/`, transferRoute(worldOf, onBug));
@@ -169,7 +175,7 @@ function createSurfaces(
 }
 
 function apiOptions(
-  { rateLimit, postgres, findWritten, readSchema, dataProblem, tracing, onBug }: AppOptions,
+  { rateLimit, postgres, findWritten, readSchema, dataProblem, repeated, tracing, onBug }: AppOptions,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized, writeTurns }: SharedByWorlds,
 ): ApiOptions {
@@ -183,6 +189,7 @@ function apiOptions(
     findWritten,
     readSchema,
     dataProblem,
+    repeated,
     onBug,
   };
 }

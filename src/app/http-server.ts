@@ -1,26 +1,38 @@
 import {
+  createServer,
   type IncomingMessage,
   type OutgoingHttpHeader,
   type OutgoingHttpHeaders,
   type Server,
   ServerResponse,
 } from "node:http";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { MAX } from "../input-limits/limits.ts";
+import type { RepeatedRequests } from "../platform-api/http/repeated-requests.ts";
 
-/** A server of HTTP/1.1, with the limits of what clients send before a request can be handled. */
-export function createHttpServer(fetch: Hono["fetch"]): Server {
-  const server = createAdaptorServer({
-    fetch,
-    serverOptions: {
-      maxHeaderSize: MAX.httpHeaders,
-      headersTimeout: MAX.httpHeadersMs,
-      requestTimeout: MAX.httpRequestMs,
-      keepAliveTimeout: MAX.httpIdleMs,
-      ServerResponse: OneSpellingResponse,
-    },
-  }) as Server;
+/**
+ * A server of HTTP/1.1, with the limits of what clients send before a request can be handled. `repeated` is called
+ * for each request, and answers those that it knows; the others go to `fetch`.
+ */
+export function createHttpServer(
+  fetch: Hono["fetch"],
+  repeated: () => RepeatedRequests | undefined = () => undefined,
+): Server {
+  const listener = getRequestListener(fetch);
+  const limits = {
+    maxHeaderSize: MAX.httpHeaders,
+    headersTimeout: MAX.httpHeadersMs,
+    requestTimeout: MAX.httpRequestMs,
+    keepAliveTimeout: MAX.httpIdleMs,
+    ServerResponse: OneSpellingResponse,
+  };
+  const server = createServer(limits, (incoming, outgoing) => {
+    const otherwise = () => void listener(incoming, outgoing);
+    const requests = repeated();
+    if (requests === undefined) otherwise();
+    else requests.answer(incoming, outgoing, otherwise);
+  });
   server.maxConnections = MAX.httpConnections;
   shortenIdleTimeWhenBusy(server);
   return server;
@@ -84,7 +96,7 @@ function respelled<Headers extends OutgoingHttpHeaders | OutgoingHttpHeader[] | 
 const SPELLINGS = new Map<string, string>();
 const MOST_SPELLINGS = 100;
 
-function spellingOf(name: string): string {
+export function spellingOf(name: string): string {
   const known = SPELLINGS.get(name);
   if (known !== undefined) return known;
   const spelling = name.toLowerCase().replace(/(^|-)[a-z]/g, (first) => first.toUpperCase());

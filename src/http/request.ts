@@ -24,8 +24,23 @@ export class RequestError extends Error {
   }
 }
 
+/** What is read of a request to handle it, unless it has a body: a context of hono, or a repeated request. */
+export type IncomingCall = {
+  readonly req: {
+    readonly method: string;
+    readonly url: string;
+    readonly routePath: string;
+    header(name: string): string | undefined;
+    param(name: string): string | undefined;
+    query(): Record<string, string>;
+    /** The path as the request log has it, if it is known. */
+    readonly loggedPath?: string;
+  };
+  readonly env: unknown;
+};
+
 /** Finds the world that a request addresses. Throws `RequestError` if there is none. */
-export type WorldResolver = (context: Context) => WorldHandle;
+export type WorldResolver = (call: IncomingCall) => WorldHandle;
 
 /** Ends the handling of a request with this error response. */
 export function fail(response: ErrorResponse): never {
@@ -149,7 +164,7 @@ function describeIssues({ issues }: z.ZodError, what: string): string {
 }
 
 /** S: the request's X-Request-ID if it is valid, otherwise a new one. */
-export function requestIdOf(context: Context): string {
+export function requestIdOf(context: IncomingCall): string {
   const provided = context.req.header("x-request-id");
   return provided !== undefined && provided.length <= MAX.requestId && /^[\x21-\x7e]+$/.test(provided)
     ? provided

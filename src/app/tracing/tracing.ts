@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Context } from "hono";
-import type { WorldResolver } from "../../http/request.ts";
+import type { IncomingCall, WorldResolver } from "../../http/request.ts";
 import type { SpanSource, TraceSpan } from "../../ports/tracing.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { CommitBatches } from "./commit-batches.ts";
@@ -64,7 +63,7 @@ export class Tracing {
     };
   }
 
-  #describe(context: Context, world: WorldHandle): TraceSpan | undefined {
+  #describe(context: IncomingCall, world: WorldHandle): TraceSpan | undefined {
     const span = this.#current.getStore();
     if (span === undefined) return undefined;
     // The path of a request may contain a secret; its route does not.

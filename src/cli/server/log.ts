@@ -53,9 +53,14 @@ export class Log {
     this.#pino.error({ err: { type: error.name, message: error.message } }, message);
   }
 
+  /** Whether it has an entry for each request. */
+  get hasRequests(): boolean {
+    return this.#pino.isLevelEnabled("debug");
+  }
+
   /** Logs method, path and status of each request at level debug; no headers, no bodies. */
   requests<F extends FetchFunction>(fetch: F): F {
-    if (!this.#pino.isLevelEnabled("debug")) return fetch;
+    if (!this.hasRequests) return fetch;
     const logged = async (request: Request, ...rest: never[]) => {
       const response = await fetch(request, ...rest);
       this.#pino.debug(

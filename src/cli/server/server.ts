@@ -4,9 +4,11 @@ import { createApp } from "../../app/create-app.ts";
 import { closeHttpServer, createHttpServer } from "../../app/http-server.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import type { PostgresPort } from "../../app/postgres-port.ts";
+import { repeatedRequests } from "../../app/repeated-requests.ts";
 import type { Tracing } from "../../app/tracing/tracing.ts";
 import { acceptWebSockets } from "../../app/web-sockets.ts";
 import type { TeamToken } from "../../control-api/http/team-token.ts";
+import type { RepeatedRequests } from "../../platform-api/http/repeated-requests.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -85,7 +87,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
     await seed?.fillDatabases(postgres?.port, log);
-    listening.setHandler(createServedApp(opened, { ...options, teamTokens }, log, postgres, traces?.tracing));
+    listening.setApp(createServedApp(opened, { ...options, teamTokens }, log, postgres, traces?.tracing));
     if (postgres !== undefined) {
       const { port } = postgres;
       acceptWebSockets(listening.server, (stream, origin) => port.accept(stream, origin));
@@ -147,21 +149,27 @@ async function teamTokensOf({ teamTokens, controlToken }: ServeOptions): Promise
   return (await import("./team-tokens.ts")).readTeamTokens(teamTokens, process.env);
 }
 
-type AppFetch = ReturnType<typeof createApp>["fetch"];
-type ListeningServer = { readonly server: Server; readonly setHandler: (fetch: AppFetch) => void };
+type ServedApp = {
+  readonly fetch: ReturnType<typeof createApp>["fetch"];
+  /** Absent if something has to see each request. */
+  readonly repeated: RepeatedRequests | undefined;
+};
+type ListeningServer = { readonly server: Server; readonly setApp: (app: ServedApp) => void };
 
 /** Takes the port. Requests that arrive before the world is open wait for it. */
 async function listen(options: ServeOptions): Promise<ListeningServer> {
-  let setHandler: (fetch: AppFetch) => void = () => undefined;
-  const appReady = new Promise<AppFetch>((resolve) => {
-    setHandler = resolve;
+  let setApp: (app: ServedApp) => void = () => undefined;
+  const appReady = new Promise<ServedApp>((resolve) => {
+    setApp = resolve;
   });
-  let fetch: AppFetch | undefined;
-  appReady.then((handler) => {
-    fetch = handler;
+  let app: ServedApp | undefined;
+  appReady.then((ready) => {
+    app = ready;
   });
-  const server = createHttpServer((request, env) =>
-    fetch === undefined ? appReady.then((handler) => handler(request, env)) : fetch(request, env),
+  const server = createHttpServer(
+    (request, env) =>
+      app === undefined ? appReady.then((ready) => ready.fetch(request, env)) : app.fetch(request, env),
+    () => app?.repeated,
   );
   await new Promise<void>((onListening, onError) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
@@ -169,7 +177,7 @@ async function listen(options: ServeOptions): Promise<ListeningServer> {
     );
     server.listen(options.port, options.host, onListening);
   });
-  return { server, setHandler };
+  return { server, setApp };
 }
 
 function createServedApp(
@@ -178,11 +186,13 @@ function createServedApp(
   log: Log,
   postgres: OpenPostgresPort | undefined,
   tracing: Tracing | undefined,
-): AppFetch {
+): ServedApp {
+  const { cell } = options;
+  const repeated = tracing === undefined && !log.hasRequests ? repeatedRequests({ worlds, cell }) : undefined;
   const app = createApp({
     worlds,
     version: VERSION,
-    cell: options.cell,
+    cell,
     rateLimit: options.rateLimit ?? false,
     readsFirst: true,
     console: options.console,
@@ -203,11 +213,12 @@ function createServedApp(
         ? undefined
         : (world, statement, signal) => postgres.port.execute(world.name, statement, signal),
     recordScenario: scenarioRecorder(options.data),
+    repeated,
     tracing,
     onBug: (error) => log.error(error, "internal error in a request"),
   });
   const fetch = tracing === undefined ? app.fetch : tracing.requests(app.fetch);
-  return log.requests(reportStalledClients(fetch, log));
+  return { fetch: log.requests(reportStalledClients(fetch, log)), repeated };
 }
 
 /**

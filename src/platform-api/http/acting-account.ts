@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { IncomingCall } from "../../http/request.ts";
 
 /** A symbol, so that nothing that a client sends can set it. */
 const ACTING_ACCOUNT: unique symbol = Symbol("account that a request acts for");
@@ -11,6 +11,6 @@ export function actFor(accountId: string, env: object): object {
 }
 
 /** The account that the caller of the control API acts for; `undefined` for a request with an API key. */
-export function actingAccountId({ env }: Context): string | undefined {
+export function actingAccountId({ env }: IncomingCall): string | undefined {
   return (env as ActingEnv | undefined)?.[ACTING_ACCOUNT];
 }

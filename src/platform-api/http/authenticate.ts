@@ -1,6 +1,5 @@
-import type { Context } from "hono";
 import type { ErrorResponse } from "../../http/errors.ts";
-import { fail, unwrap } from "../../http/request.ts";
+import { fail, type IncomingCall, unwrap } from "../../http/request.ts";
 import type { ApiKey } from "../../platform/model/api-key.ts";
 import type { Principal } from "../../platform/rules/account/access.ts";
 import { findApiKeyByHash } from "../../platform/rules/account/decide-api-key.ts";
@@ -14,7 +13,7 @@ import { clientAddress } from "./client-address.ts";
 export type AuthenticatedCaller = { readonly principal: Principal; readonly keyId?: number };
 
 /** R: a missing header, an invalid key and a revoked key all get 401. */
-export function authenticate(transaction: Transaction, context: Context): AuthenticatedCaller {
+export function authenticate(transaction: Transaction, context: IncomingCall): AuthenticatedCaller {
   const actingFor = actingAccountId(context);
   if (actingFor !== undefined)
     return { principal: { account: unwrap(findAccount(transaction.world, actingFor)) } };
@@ -43,13 +42,13 @@ export function authenticate(transaction: Transaction, context: Context): Authen
 }
 
 /** Whether `authenticate` will find a caller. Does not count as a use of the key. */
-export function hasValidKey(transaction: Transaction, context: Context): boolean {
+export function hasValidKey(transaction: Transaction, context: IncomingCall): boolean {
   if (actingAccountId(context) !== undefined) return true;
   const secret = secretOf(context);
   return secret !== undefined && findValidKey(transaction, secret) !== undefined;
 }
 
-function secretOf(context: Context): string | undefined {
+function secretOf(context: IncomingCall): string | undefined {
   return /^bearer +(\S+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
 }
 

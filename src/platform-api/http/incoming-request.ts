@@ -1,7 +1,6 @@
-import type { Context } from "hono";
 import type { RequestBody } from "../../http/body.ts";
 import { type ErrorResponse, publishedCodeOf } from "../../http/errors.ts";
-import { RequestError } from "../../http/request.ts";
+import { type IncomingCall, RequestError } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { FaultTarget } from "../../platform/model/fault.ts";
 import type { ReadScope } from "../../simulation/undurable-rows.ts";
@@ -23,9 +22,19 @@ export type RouteResult =
   | { readonly lostBy: string; readonly unsentResponse?: RouteResponse };
 export type AuthenticatedHandler = (transaction: Transaction, caller: AuthenticatedCaller) => RouteResponse;
 
+/** A request that has been handled. */
+export type Decided = {
+  readonly requestId: string;
+  /** Whether the body of an error has the id, too. */
+  readonly namesRequest: boolean;
+  /** `undefined` if the request names no world that can be opened. */
+  readonly world: WorldHandle | undefined;
+  readonly result: RouteResult;
+};
+
 /** A request that is being handled. */
 export type IncomingRequest = {
-  readonly context: Context;
+  readonly context: IncomingCall;
   readonly requestId: string;
   readonly input: RequestBody | undefined;
   readonly operation: string | undefined;
@@ -120,11 +129,11 @@ function describeRequest(
   { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
   result: RouteResult,
 ): RequestJournalEntry {
-  const { method, url } = context.req;
+  const { method, url, loggedPath } = context.req;
   const entry: { -readonly [K in keyof RequestJournalEntry]: RequestJournalEntry[K] } = {
     requestId,
     method,
-    path: redactedPath(url),
+    path: loggedPath ?? redactedPath(url),
   };
   if (operation !== undefined) entry.operationId = operation;
   if (caller !== undefined) {
@@ -147,7 +156,7 @@ function describeRequest(
 }
 
 /** The organization that the path or the query names. */
-export function organizationIn(context: Context, query: unknown): string | undefined {
+export function organizationIn(context: IncomingCall, query: unknown): string | undefined {
   const pathOrganizationId = context.req.param("org_id") ?? context.req.param("source_org_id");
   return pathOrganizationId ?? (query as { org_id?: string } | undefined)?.org_id;
 }

@@ -8,6 +8,9 @@ import { operationIdOf } from "../coverage/operation-ids.ts";
 import { bodyFailure, contentTypeFailure, queryFailure } from "../decoding/decode-request.ts";
 import type { ApiRoute } from "./route.ts";
 
+/** As the schemas of a route return it. */
+export type ParsedRequest = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+
 type GivenBody = { readonly input: RequestBody | undefined; readonly form: object | undefined };
 
 /** The parameters and the body of a request by the schemas of its route. Invalid ones end it with 400. */
@@ -16,7 +19,7 @@ export function parseRequest(
   { input, form }: GivenBody,
   { params, query, listParameters, body }: ApiRoute["options"],
   { decodeErrorsNameOperation: isNamed }: Profile,
-) {
+): ParsedRequest {
   return {
     params:
       params && decoded(context, { isNamed, part: "params" }, () => parseInput(params, context.req.param())),

@@ -1,13 +1,13 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Context } from "hono";
 import { errorBody, publishedCodeOf, shortened } from "../../http/errors.ts";
+import type { IncomingCall } from "../../http/request.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { instantOf, type WorldHandle } from "../../worlds/world-handle.ts";
 import { JsonList } from "../render/cached-json.ts";
 import type { CachedBodies, CachedBody } from "./cached-bodies.ts";
-import type { RouteResponse } from "./incoming-request.ts";
+import type { Decided, RouteResponse } from "./incoming-request.ts";
 import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
@@ -15,22 +15,26 @@ const gzipped = promisify(gzip);
 /** Characters. A smaller body would not become a packet less. */
 const SMALLEST_COMPRESSED = 1_400;
 
-type Sending = {
-  readonly requestId: string;
-  /** Whether the body of an error has the id, too. */
-  readonly namesRequest: boolean;
-  /** `undefined` if the request names no world that can be opened. */
-  readonly world: WorldHandle | undefined;
+/** What is sent for a request. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array<ArrayBuffer> | null;
+};
+
+export type Sending = {
   readonly date: DateHeader;
   readonly cached: CachedBodies;
 };
 
-/** Sends a response with the headers of the imitated API. */
-export async function sendResponse(
-  context: Context,
-  { requestId, namesRequest, world, date, cached }: Sending,
+/** The response with the headers of the imitated API. It is a promise only if there is something to wait for. */
+export function answerTo(
+  call: IncomingCall,
+  decided: Omit<Decided, "result">,
   response: RouteResponse,
-): Promise<Response> {
+  { date, cached }: Sending,
+): Answer | Promise<Answer> {
+  const { requestId, world } = decided;
   const headers: Record<string, string> = {
     "Content-Type": "application/json",
     "X-Request-ID": requestId,
@@ -40,33 +44,45 @@ export async function sendResponse(
   // The time of a world would tell a caller without a key that the world exists.
   const now = world && response.status !== 401 ? instantOf(world) : undefined;
   if (now !== undefined) headers["Date"] = date.at(now);
-  if ("code" in response) {
-    headers["X-Standin-Code"] = response.code;
-    const hint = response.hint ?? (await manualClockHint(world, response.status));
-    if (hint !== undefined) headers["X-Standin-Hint"] = headerText(hint);
-  }
-  if ("body" in response) {
-    if (response.body === undefined) {
-      delete headers["Content-Type"];
-      return context.body(null, response.status as 200, headers);
-    }
-    if (response.body instanceof StoredBytes)
-      return new Response(new Uint8Array(response.body.bytes), {
-        status: response.status,
-        headers: { ...headers, ...response.body.headers },
-      });
-    if (response.body instanceof JsonList)
-      return sendList(context, cached.of(context.req.url, response.body), response.status, headers);
-    const text = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
-    return compressed(context, text, response.status, headers);
-  }
+  return "code" in response
+    ? answerWithError(call, decided, cached, response, headers)
+    : answerWithBody(call, cached, response, headers);
+}
+
+async function answerWithError(
+  call: IncomingCall,
+  { requestId, namesRequest, world }: Omit<Decided, "result">,
+  cached: CachedBodies,
+  response: Extract<RouteResponse, { code: unknown }>,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const { status, code, message } = response;
+  headers["X-Standin-Code"] = code;
+  const hint = response.hint ?? (await manualClockHint(world, status));
+  if (hint !== undefined) headers["X-Standin-Hint"] = headerText(hint);
+  if ("body" in response) return answerWithBody(call, cached, response, headers);
   Object.assign(headers, response.headers);
-  const published = { code: publishedCodeOf(response.code), message: response.message };
-  return context.body(
-    errorBody(namesRequest ? requestId : undefined, published),
-    response.status as 400,
-    headers,
-  );
+  const published = { code: publishedCodeOf(code), message };
+  return { status, headers, body: errorBody(namesRequest ? requestId : undefined, published) };
+}
+
+function answerWithBody(
+  call: IncomingCall,
+  cached: CachedBodies,
+  { status, body }: { readonly status: number; readonly body?: unknown },
+  headers: Record<string, string>,
+): Answer | Promise<Answer> {
+  if (body === undefined) {
+    delete headers["Content-Type"];
+    return { status, headers, body: null };
+  }
+  if (body instanceof StoredBytes)
+    return { status, headers: { ...headers, ...body.headers }, body: new Uint8Array(body.bytes) };
+  if (body instanceof JsonList) return answerWithList(call, cached.of(call.req.url, body), status, headers);
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return acceptsGzip(call) && text.length >= SMALLEST_COMPRESSED
+    ? compressed(text, status, headers)
+    : { status, headers, body: text };
 }
 
 /** A hint may quote what a client sent, but a header has only characters of ASCII. */
@@ -86,40 +102,35 @@ async function manualClockHint(world: WorldHandle | undefined, status: number): 
 }
 
 /** A list has an entity tag, and a client that sends it gets 304 while the list is the same. */
-async function sendList(
-  context: Context,
+function answerWithList(
+  call: IncomingCall,
   body: CachedBody,
   status: number,
   headers: Record<string, string>,
-): Promise<Response> {
+): Answer | Promise<Answer> {
   headers["ETag"] = body.etag;
-  const known = context.req.header("if-none-match");
+  const known = call.req.header("if-none-match");
   if (known !== undefined && (known.trim() === "*" || known.includes(body.etag))) {
     delete headers["Content-Type"];
-    return new Response(null, { status: 304, headers });
+    return { status: 304, headers, body: null };
   }
-  if (body.bytes.byteLength < SMALLEST_COMPRESSED) return new Response(body.bytes, { status, headers });
+  if (body.bytes.byteLength < SMALLEST_COMPRESSED) return { status, headers, body: body.bytes };
   headers["Vary"] = "Accept-Encoding";
-  if (!acceptsGzip(context)) return new Response(body.bytes, { status, headers });
+  if (!acceptsGzip(call)) return { status, headers, body: body.bytes };
   headers["Content-Encoding"] = "gzip";
-  return new Response(await body.gzipped(), { status, headers });
+  return body.gzipped().then((bytes) => ({ status, headers, body: bytes }));
 }
 
 /** C: large responses are compressed if the client accepts it. */
 async function compressed(
-  context: Context,
   text: string,
   status: number,
   headers: Readonly<Record<string, string>>,
-): Promise<Response> {
-  if (!acceptsGzip(context) || text.length < SMALLEST_COMPRESSED)
-    return new Response(text, { status, headers });
-  return new Response(await gzipped(text), {
-    status,
-    headers: { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding" },
-  });
+): Promise<Answer> {
+  const body = await gzipped(text);
+  return { status, headers: { ...headers, "Content-Encoding": "gzip", Vary: "Accept-Encoding" }, body };
 }
 
-function acceptsGzip(context: Context): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s|,|$))/.test(context.req.header("accept-encoding") ?? "");
+function acceptsGzip(call: IncomingCall): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s|,|$))/.test(call.req.header("accept-encoding") ?? "");
 }

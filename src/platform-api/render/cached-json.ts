@@ -21,10 +21,10 @@ export class JsonList {
   readonly #others: string;
 
   /** `others` are the fields in addition to the list; it must be a plain object. */
-  constructor(property: string, texts: readonly string[], others: object = {}) {
+  constructor(property: string, texts: readonly string[], others?: object) {
     this.#property = property;
     this.#texts = texts;
-    this.#others = JSON.stringify(others);
+    this.#others = others === undefined ? "{}" : JSON.stringify(others);
   }
 
   /** Compares cached texts by reference, so this takes no time for each character. */

@@ -1,0 +1,207 @@
+import type { RequestBody } from "../../http/body.ts";
+import type { ErrorResponse } from "../../http/errors.ts";
+import {
+  errorResponseFrom,
+  fail,
+  type IncomingCall,
+  RequestError,
+  requestIdOf,
+  type WorldResolver,
+} from "../../http/request.ts";
+import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import { operationIdOf } from "../coverage/operation-ids.ts";
+import { errorsNameTheirRequest } from "../render/recorded-answer.ts";
+import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
+import { clientAddress } from "./client-address.ts";
+import { matchRequestFaults } from "./fault-middleware.ts";
+import {
+  type AuthenticatedHandler,
+  catchRefusal,
+  type Decided,
+  faultTargetOf,
+  handleAfterDelay,
+  type IncomingRequest,
+  journalRequest,
+  type RouteResult,
+  readScopeOf,
+  respond,
+} from "./incoming-request.ts";
+import { LaterBody } from "./later-body.ts";
+import { RateLimiter } from "./rate-limit.ts";
+import type { WriteTurns } from "./write-turns.ts";
+
+export type DecideOptions = {
+  readonly worldOf: WorldResolver;
+  /** The world that decides whether a caller may know which worlds exist. */
+  readonly defaultWorld: WorldResolver;
+  /** D: 700 requests a minute and 40 a second, per route and account. */
+  readonly rateLimit: boolean;
+  /** Counts a request without a valid key; returns the error if it exceeds a limit. */
+  readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
+  /** Absent: writes begin as they arrive. */
+  readonly writeTurns?: WriteTurns | undefined;
+  readonly onBug: (error: unknown) => void;
+};
+
+type Deciding = { -readonly [K in Exclude<keyof Decided, "result">]: Decided[K] };
+
+/** Handles requests, each in one transaction: authentication, rate limits, faults, the handler, the request log. */
+export class RequestDecider {
+  readonly #options: DecideOptions;
+  readonly #rateLimiter: RateLimiter | undefined;
+
+  constructor(options: DecideOptions) {
+    this.#options = options;
+    this.#rateLimiter = options.rateLimit ? new RateLimiter() : undefined;
+  }
+
+  /** Handles a request, and waits until everything that its answer shows is durable. Never rejects. */
+  decide(
+    context: IncomingCall,
+    handle: AuthenticatedHandler,
+    input?: RequestBody,
+  ): Decided | Promise<Decided> {
+    const turn = isWrite(context) ? this.#options.writeTurns?.next() : undefined;
+    return turn === undefined
+      ? this.#decideNow(context, handle, input)
+      : turn.then(() => this.#decideNow(context, handle, input));
+  }
+
+  #decideNow(
+    context: IncomingCall,
+    handle: AuthenticatedHandler,
+    input: RequestBody | undefined,
+  ): Decided | Promise<Decided> {
+    const { worldOf } = this.#options;
+    const requestId = requestIdOf(context);
+    const request: IncomingRequest = {
+      context,
+      requestId,
+      input,
+      operation: operationIdOf(context.req.method, context.req.routePath),
+    };
+    const deciding: Deciding = { requestId, namesRequest: true, world: undefined };
+    let started: RouteResult | undefined | Promise<RouteResult | undefined>;
+    try {
+      const world = worldOf(context);
+      deciding.world = world;
+      // A restored world has a new history id, so the limiter restarts its counts: time went back.
+      const historyId = this.#rateLimiter && world.history().id;
+      const start = (transaction: Transaction) => {
+        deciding.namesRequest = errorsNameTheirRequest(transaction.world);
+        return this.#start(transaction, request, handle, historyId);
+      };
+      started = isWrite(context) ? world.transact(start) : world.read(start, () => readScopeOf(request));
+      if (started !== undefined && !(started instanceof Promise) && !hasLaterBody(started))
+        return {
+          requestId,
+          namesRequest: deciding.namesRequest,
+          world,
+          result: started,
+        };
+    } catch (error) {
+      started = Promise.reject(error);
+    }
+    return this.#finish(deciding, request, handle, started);
+  }
+
+  async #finish(
+    deciding: Deciding,
+    request: IncomingRequest,
+    handle: AuthenticatedHandler,
+    started: RouteResult | undefined | Promise<RouteResult | undefined>,
+  ): Promise<Decided> {
+    const { world } = deciding;
+    try {
+      const delayed = () => handleAfterDelay(world as WorldHandle, request, handle);
+      const result = await withLaterBody((await started) ?? (await delayed()));
+      return { ...deciding, result };
+    } catch (error) {
+      const result =
+        world === undefined && error instanceof RequestError
+          ? await this.#respondToUnknownWorld(request.context, error)
+          : errorResponseFrom(error, this.#options.onBug);
+      return { ...deciding, result };
+    }
+  }
+
+  /** Handles the request; `undefined` if a fault delays it. */
+  #start(
+    transaction: Transaction,
+    request: IncomingRequest,
+    handle: AuthenticatedHandler,
+    historyId: string | undefined,
+  ): RouteResult | undefined {
+    const { context } = request;
+    const result = catchRefusal(() => {
+      const caller = this.#authenticate(transaction, context);
+      request.caller = caller;
+      // A read that begins again is still one request.
+      const rateLimited = request.isCounted
+        ? undefined
+        : this.#rateLimiter?.countAndCheck(
+            `${historyId} ${caller.principal.account.id} ${context.req.method} ${context.req.routePath}`,
+            transaction.now,
+          );
+      request.isCounted = true;
+      if (rateLimited !== undefined) return rateLimited;
+      if (transaction.world.faults.size === 0) return handle(transaction, caller);
+      request.matchedFault = matchRequestFaults(transaction, faultTargetOf(request, caller));
+      return (request.matchedFault?.delays.length ?? 0) > 0
+        ? undefined
+        : respond(transaction, request, caller, handle);
+    });
+    if (result !== undefined) journalRequest(transaction, request, result);
+    return result;
+  }
+
+  /** Only a caller with a key of the default world learns that a world does not exist, or where it has moved. */
+  async #respondToUnknownWorld(context: IncomingCall, { response }: RequestError): Promise<ErrorResponse> {
+    const { defaultWorld, onBug } = this.#options;
+    try {
+      const answer = await defaultWorld(context).transact((transaction) =>
+        catchRefusal(() => {
+          this.#authenticate(transaction, context);
+          return response;
+        }),
+      );
+      return answer.status === 401 ? (withoutPlace(response) ?? answer) : answer;
+    } catch (error) {
+      return errorResponseFrom(error, onBug);
+    }
+  }
+
+  /** Authenticates a request. One without a valid key counts against a rate limit of its own. */
+  #authenticate(transaction: Transaction, context: IncomingCall): AuthenticatedCaller {
+    try {
+      return authenticate(transaction, context);
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+      const rateLimited = this.#options.countUnauthorized(clientAddress(context));
+      if (rateLimited !== undefined) return fail(rateLimited);
+      throw error;
+    }
+  }
+}
+
+async function withLaterBody(result: RouteResult): Promise<RouteResult> {
+  return hasLaterBody(result) ? { status: result.status, body: await result.body.read() } : result;
+}
+
+function hasLaterBody(result: RouteResult): result is { status: number; body: LaterBody } {
+  return "body" in result && result.body instanceof LaterBody;
+}
+
+export function isWrite({ req }: IncomingCall): boolean {
+  return req.method !== "GET" && req.method !== "HEAD";
+}
+
+/** The keys of a world move with it, and a client that tries again reaches it where they are valid. */
+function withoutPlace(response: ErrorResponse): ErrorResponse | undefined {
+  if (response.code !== "WORLD_MOVED") return undefined;
+  return { ...response, message: "this world has moved, or is about to move; try again" };
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof RequestError && error.response.status === 401;
+}

@@ -1,0 +1,226 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createApp } from "../../src/app/create-app.ts";
+import { createHttpServer } from "../../src/app/http-server.ts";
+import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
+import { repeatedRequests } from "../../src/app/repeated-requests.ts";
+import { API_KEY, START } from "../support/double/double.ts";
+import { expectHolds } from "../support/properties/properties.ts";
+
+/** Paths of reads; `P`, `B` and `E` become the ids of a project, of its branch and of its endpoint. */
+const PATHS = [
+  "/projects",
+  "/projects?limit=2",
+  "/projects?limit=2&search=a%20b",
+  "/projects?limit=2&limit=3",
+  "/projects?limit=no",
+  "/projects?org_id=none",
+  "/projects/P",
+  "/projects/P/",
+  "/projects/./P",
+  "/projects/none",
+  "/projects/P/branches",
+  "/projects/P/endpoints",
+  "/projects/P/endpoints/E",
+  "/projects/P/operations?limit=3",
+  "/projects/P/connection_uri?database_name=neondb&role_name=neondb_owner",
+  "/projects/P/branches/B/buckets/files/objects/a/download",
+  "/api_keys",
+  "/users/me",
+  "/regions",
+  "/none",
+];
+const BASES = ["/api/v2", "/w/fork/api/v2", "/w/fork/api/v2", "/w/none/api/v2"];
+
+const read = fc.record({
+  method: fc.constantFrom("GET", "GET", "GET", "GET", "GET", "GET", "HEAD"),
+  base: fc.constantFrom("/api/v2", "/api/v2", "/api/v2", ...BASES),
+  path: fc.constantFrom(...PATHS),
+  key: fc.constantFrom(
+    "first",
+    "first",
+    "first",
+    "first",
+    "first",
+    "first",
+    "created",
+    "created",
+    "wrong",
+    "none",
+    "twice",
+  ),
+  gzip: fc.constantFrom(undefined, "gzip", "gzip;q=0"),
+  known: fc.constantFrom(undefined, undefined, "*", "previous", "W/other"),
+  id: fc.constantFrom(undefined, "given", "not valid"),
+  host: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, "Other.test"),
+  body: fc.constantFrom("", "", "", "", "", "", "{}"),
+  /** Sent again, so that the second request is a repeated one. */
+  times: fc.integer({ min: 2, max: 4 }),
+});
+const change = fc.constantFrom<readonly [string, string, unknown?]>(
+  ["POST", "/api/v2/projects", { project: { name: "more" } }],
+  ["PATCH", "/api/v2/projects/P", { project: { name: "renamed" } }],
+  ["POST", "/api/v2/projects/P/endpoints/E/suspend"],
+  ["DELETE", "/api/v2/projects/P"],
+  ["POST", "/_sim/clock/advance", { by: "10s" }],
+  ["POST", "/_sim/clock/advance", { by: "400ms" }],
+  [
+    "PUT",
+    "/_sim/faults",
+    [{ name: "f", on: { operation: "listProjects" }, effect: { answer: { status: 423 } } }],
+  ],
+  ["PUT", "/_sim/faults", [{ name: "f", on: { operation: "getProject" }, effect: { drop: true } }]],
+  ["PUT", "/_sim/faults", [{ name: "f", effect: { latency: { ms: 1, clock: "wall" } } }]],
+  ["PUT", "/_sim/faults", []],
+  ["PUT", "/_sim/faults", []],
+  ["POST", "/_sim/worlds", { name: "fork" }],
+  ["POST", "/_sim/worlds", { name: "fork" }],
+  ["DELETE", "/_sim/worlds/fork"],
+  ["DELETE", "/api/v2/api_keys/2"],
+);
+const step = fc.oneof({ weight: 3, arbitrary: read }, { weight: 1, arbitrary: change });
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+type Read = Extract<Step, { path: string }>;
+
+test("a repeated request has the answer, the effect and the entry in the log that it has without repetition", async () => {
+  let answered = 0;
+  await expectHolds(
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.array(step, { minLength: 10, maxLength: 30 }),
+      async (rateLimit, steps) => {
+        const [own, plain] = await Promise.all([openServer(rateLimit, true), openServer(rateLimit, false)]);
+        try {
+          for (const taken of steps) {
+            for (let time = 0; time < ("times" in taken ? taken.times : 1); time += 1)
+              expect(await own.take(taken)).toEqual(await plain.take(taken));
+          }
+          expect(await own.log()).toEqual(await plain.log());
+          answered += own.answered();
+        } finally {
+          await Promise.all([own.close(), plain.close()]);
+        }
+      },
+    ),
+    40,
+  );
+  expect(answered).toBeGreaterThan(0);
+});
+
+async function openServer(rateLimit: boolean, repeats: boolean) {
+  const options = { seed: 1, startAt: START, durations: "constant", apiKey: API_KEY } as const;
+  const clock = { mode: "manual", factor: 0 } as const;
+  const { worlds } = await openWorlds(memoryStorage(), { ...options, clock }, () => undefined);
+  const cell = "c1";
+  const repeated = repeats ? repeatedRequests({ worlds, cell }) : undefined;
+  const bugs: unknown[] = [];
+  const app = createApp({
+    ...{ worlds, version: "test", rateLimit, hosts: [], controlToken: undefined, cell, repeated },
+    onBug: (error) => bugs.push(error),
+  });
+  let [sent, routed] = [0, 0];
+  const server = createHttpServer(
+    (incoming, env) => {
+      routed += 1;
+      return app.fetch(incoming, env);
+    },
+    () => repeated,
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = async (method: string, path: string, headers: readonly string[], body = "") => {
+    sent += 1;
+    // Sorted, because the place of Content-Length is free.
+    const sending = request({
+      host: "127.0.0.1",
+      port,
+      method,
+      path,
+      agent,
+      headers: headers as string[],
+    }).end(body);
+    try {
+      const [response] = (await once(sending, "response")) as [IncomingMessage];
+      const names = response.rawHeaders.filter((_, index) => index % 2 === 0);
+      const lines = names.map((name, index) => `${name}: ${response.rawHeaders[2 * index + 1]}`).sort();
+      return { status: response.statusCode, lines, body: (await buffer(response)).toString("latin1") };
+    } catch (error) {
+      return { status: (error as NodeJS.ErrnoException).code, lines: [], body: "" };
+    }
+  };
+  const authorized = ["Host", `127.0.0.1:${port}`, "Authorization", `Bearer ${API_KEY}`];
+  const change = (method: string, path: string, body?: unknown) =>
+    send(
+      method,
+      path,
+      [...authorized, "Content-Type", "application/json"],
+      body === undefined ? "" : JSON.stringify(body),
+    );
+  const created = JSON.parse((await change("POST", "/api/v2/api_keys", { key_name: "created" })).body);
+  const { project, branch, endpoints } = JSON.parse(
+    (await change("POST", "/api/v2/projects", { project: {} })).body,
+  );
+  await change("POST", "/_sim/clock/advance", { by: "10s" });
+  const withIds = (path: string) =>
+    path
+      .replace("/P", `/${project.id}`)
+      .replace("/B/", `/${branch.id}/`)
+      .replace("/E", `/${endpoints[0].id}`);
+  const buckets = withIds("/api/v2/projects/P/branches/B/buckets");
+  await change("POST", buckets, { name: "files" });
+  const upload = await change("POST", `${buckets}/files/objects/a/presign`, { operation: "upload" });
+  const { pathname, search } = new URL(JSON.parse(upload.body).url);
+  expect((await change("PUT", pathname + search, { stored: "bytes" })).status).toBe(200);
+  const keys = {
+    first: [API_KEY],
+    created: [created.key as string],
+    wrong: ["w".repeat(64)],
+    none: [],
+    twice: [API_KEY, "w".repeat(64)],
+  };
+  let etag = "";
+  const readOnce = async ({ method, base, path, key, gzip, known, id, host, body }: Read) => {
+    const headers = ["Host", host ?? `127.0.0.1:${port}`];
+    for (const secret of keys[key as keyof typeof keys]) headers.push("Authorization", `Bearer ${secret}`);
+    if (gzip !== undefined) headers.push("Accept-Encoding", gzip);
+    if (known !== undefined) headers.push("If-None-Match", known === "previous" ? etag : known);
+    if (id !== undefined) headers.push("X-Request-ID", id);
+    if (body !== "") headers.push("Content-Length", String(body.length));
+    const answer = await send(method, base + withIds(path), headers, body);
+    etag = answer.lines.find((line) => line.startsWith("Etag: "))?.slice(6) ?? etag;
+    return answer;
+  };
+  const comparable = (answer: object) => JSON.parse(withoutChance(JSON.stringify(answer), port));
+  return {
+    answered: () => sent - routed,
+    async take(taken: Step) {
+      return comparable(
+        "times" in taken ? await readOnce(taken) : await change(taken[0], withIds(taken[1]), taken[2]),
+      );
+    },
+    async log() {
+      return comparable(await change("GET", "/_sim/requests?limit=1000"));
+    },
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+      server.close();
+      await worlds.close();
+      expect(bugs).toEqual([]);
+    },
+  };
+}
+
+/** Without ids of requests that no client has given, secrets, the port, and dates of the host's clock. */
+function withoutChance(text: string, port: number): string {
+  return text
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
+    .replaceAll(/Date: \w+, \d+ (?!Jan 2026)[^"]+/g, "Date: HOST")
+    .replaceAll(/npg_\w{16}/g, "PASSWORD")
+    .replaceAll(`:${port}`, ":PORT");
+}
