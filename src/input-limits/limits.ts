@@ -1,4 +1,4 @@
-/** Where input arrives. The reference page has one section for each. */
+/** Where input arrives. The reference page has one section for each surface. */
 type Surface = "http" | "platform-api" | "control-api" | "sql" | "websocket" | "postgres" | "queue" | "files";
 
 /** Before login, any client that reaches the port can send it. After login, the sender is authenticated. */
@@ -21,9 +21,9 @@ export type Limit = {
   readonly stage: Stage;
   readonly value: number;
   readonly unit: Unit;
-  /** What is limited, as a cell of the reference page. */
+  /** Description of the limited input, as a cell of the reference page. */
   readonly what: string;
-  /** What the sender gets beyond the limit. */
+  /** Response beyond the limit. */
   readonly beyond: string;
 };
 
@@ -32,8 +32,9 @@ const MIB = 1024 ** 2;
 const MINUTE = 60_000;
 
 /**
- * Every limit of input that others send: the only place for their numbers. `docs/reference/limits.md` is
- * generated from it. All limits are inclusive.
+ * Limits that protect the server and its commands from large input. `docs/reference/limits.md` is generated from this
+ * table. All limits are inclusive. Limits of a single field, and limits that the platform's document states (S), are at
+ * the schema of the field.
  */
 export const LIMITS = {
   httpConnections: {
@@ -231,7 +232,7 @@ export const LIMITS = {
     stage: "after login",
     value: 8,
     unit: "requests",
-    what: "`Concurrent calls of `GET /_sim/scenario`. One is executed, and the others wait",
+    what: "Concurrent calls of `GET /_sim/scenario`. One is executed, and the others wait",
     beyond: "429 `TOO_MANY_REQUESTS`",
   },
   activities: {
@@ -266,6 +267,14 @@ export const LIMITS = {
     what: "Values in this body",
     beyond: "400",
   },
+  statementMs: {
+    surface: "control-api",
+    stage: "after login",
+    value: 60 * MINUTE,
+    unit: "ms",
+    what: "`timeout` of `POST /_sim/endpoints/{id}/sql`, and of the `sql` step of a scenario, in wall-clock time",
+    beyond: "400; the file is rejected",
+  },
   sqlBody: {
     surface: "sql",
     stage: "after login",
@@ -286,7 +295,7 @@ export const LIMITS = {
   sqlParameters: {
     surface: "sql",
     stage: "after login",
-    // Of the Postgres protocol.
+    // The Postgres protocol counts parameters in 16 bits.
     value: 65_535,
     unit: "parameters",
     what: "Parameters of a statement",
@@ -353,7 +362,7 @@ export const LIMITS = {
   loginMs: {
     surface: "postgres",
     stage: "before login",
-    // As `authentication_timeout` of Postgres, in wall-clock time.
+    // Default of `authentication_timeout` in Postgres; wall-clock time.
     value: MINUTE,
     unit: "ms",
     what: "Time until the login",
@@ -387,7 +396,7 @@ export const LIMITS = {
   startupPacket: {
     surface: "postgres",
     stage: "before login",
-    // As in Postgres.
+    // `MAX_STARTUP_PACKET_LENGTH` of Postgres.
     value: 10_000,
     unit: "bytes",
     what: "Startup packet, with the names of role and database",
@@ -574,7 +583,7 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 
-/** The numbers alone. */
+/** The values of `LIMITS` by name. */
 export const MAX = Object.fromEntries(
   Object.entries(LIMITS).map(([name, { value }]) => [name, value]),
 ) as Readonly<Record<LimitName, number>>;

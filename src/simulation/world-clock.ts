@@ -5,15 +5,16 @@ export type ClockMode = "real" | "scaled" | "manual";
 
 export type ClockSetting = { readonly mode: ClockMode; readonly factor: number };
 
-const MAX_FACTOR = 1_000_000;
-export const CLOCK_RULE = `must be real, manual, or a factor like 60x, up to ${MAX_FACTOR}x`;
+/** Simulated seconds per second of wall-clock time. */
+export const MAX_CLOCK_FACTOR = 1_000_000;
+export const CLOCK_RULE = `must be real, manual, or a factor like 60x, up to ${MAX_CLOCK_FACTOR}x`;
 
 /** `real`, `manual`, or a factor like `60x`; `undefined` for anything else. */
 export function parseClockSetting(text: string): ClockSetting | undefined {
   if (text === "real") return { mode: "real", factor: 1 };
   if (text === "manual") return { mode: "manual", factor: 0 };
   const factor = Number(/^(\d+(?:\.\d+)?)x$/.exec(text)?.[1]);
-  return factor > 0 && factor <= MAX_FACTOR ? { mode: "scaled", factor } : undefined;
+  return factor > 0 && factor <= MAX_CLOCK_FACTOR ? { mode: "scaled", factor } : undefined;
 }
 
 /** The stored state of a clock: when wall-clock time was `wallAnchor`, simulated time was `simAnchor`. */

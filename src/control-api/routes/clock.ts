@@ -2,18 +2,17 @@ import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import { MAX_CLOCK_FACTOR } from "../../simulation/world-clock.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 import { clockMoved } from "../http/clock-moves.ts";
 import { clockInstant, duration } from "../http/control-fields.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 
-const MAX_FACTOR = 1_000_000;
-
 const clockBody = z
   .object({
     mode: z.enum(["real", "scaled", "manual"]),
-    factor: z.number().positive().max(MAX_FACTOR).optional(),
+    factor: z.number().positive().max(MAX_CLOCK_FACTOR).optional(),
   })
   .refine(({ mode, factor }) => (mode === "scaled") === (factor !== undefined), {
     path: ["factor"],

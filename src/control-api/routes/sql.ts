@@ -12,9 +12,8 @@ import { type ControlApiRoute, route } from "../http/route.ts";
 import type { SqlStatement } from "../http/sql-fields.ts";
 import { strict } from "../http/strict-fields.ts";
 
+/** Longest name in Postgres. */
 const MAX_NAME = 63;
-/** Of the Postgres protocol. */
-const MAX_TIMEOUT_MS = 3_600_000;
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain a NUL character");
 const name = text.min(1).max(MAX_NAME);
 
@@ -26,7 +25,7 @@ const sqlBody = strict({
   pooled: z.boolean().default(false),
   source: name.optional(),
   timeout: duration
-    .refine((ms) => ms > 0 && ms <= MAX_TIMEOUT_MS, "must be longer than 0 and not longer than 1h")
+    .refine((ms) => ms > 0 && ms <= MAX.statementMs, "must be longer than 0 and not longer than 1h")
     .default(60_000),
 });
 

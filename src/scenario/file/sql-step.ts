@@ -1,10 +1,9 @@
 import * as z from "zod";
+import { MAX } from "../../input-limits/limits.ts";
 import { documented, positiveDuration, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { captureFrom } from "./capture.ts";
 
 const SQLSTATE_RULE = 'must be a SQLSTATE of five characters in quotes, such as "23505"';
-
-const MAX_TIMEOUT_MS = 3_600_000;
 
 /** One statement on a compute. */
 export const sqlStep = strictObject({
@@ -39,7 +38,7 @@ export const sqlStep = strictObject({
     .default(false)
     .meta(documented("whether the connection goes through the pooler (default: false)", true)),
   timeout: positiveDuration
-    .refine((ms) => ms <= MAX_TIMEOUT_MS, "must not be longer than 1h")
+    .refine((ms) => ms <= MAX.statementMs, "must not be longer than 1h")
     .default(60_000)
     .meta(documented("wall-clock time after which the statement is cancelled (default: 60s)", "5s")),
   rows: z
