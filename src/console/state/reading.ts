@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { gently } from "./refresh.ts";
+import { throttled } from "./refresh.ts";
 import { changes } from "./world.ts";
 
 const WAIT_MS = 150;
@@ -14,7 +14,7 @@ export function useReading<T>(key: string, read: () => Promise<T>): Signal<T | u
   useEffect(() => {
     let isCurrent = true;
     answer.value = undefined;
-    const again = gently(async () => {
+    const again = throttled(async () => {
       try {
         const value = await read();
         if (isCurrent) answer.value = value;

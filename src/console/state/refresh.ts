@@ -33,10 +33,10 @@ const TICK_MS = 250;
 const MAX_PROJECTS_AT_ONCE = 100;
 
 /**
- * Calls `work` at once, but at most once at a time, and not before `waitMs` after the call before. Leaves the
- * server as much time again as an answer takes: a large world is read less often.
+ * Runs `work` one call at a time. After each call, pauses for the call's own duration plus `waitMs`, so a large world
+ * is read less often. Requests during a call or pause cause one further call.
  */
-export function gently(work: () => Promise<void>, waitMs: number): () => void {
+export function throttled(work: () => Promise<void>, waitMs: number): () => void {
   let isWaiting = false;
   let isRunning = false;
   let isNeededAgain = false;
@@ -75,7 +75,7 @@ async function readClock(): Promise<void> {
   clock.value = { ...reading, readAt: performance.now() };
 }
 
-/** What is to be read of the world: the rows of some projects, or all. */
+/** The next read of the world: the ids of changed projects, or everything. */
 let pending: Set<string> | "all" = "all";
 
 async function readWorld(): Promise<void> {
@@ -114,9 +114,9 @@ async function readStats(): Promise<void> {
   stats.value = new Map(endpoints.map((one) => [one.endpoint_id, one]));
 }
 
-const refreshClock = gently(readClock, 50);
-const refreshWorld = gently(readWorld, 80);
-const refreshStats = gently(readStats, 120);
+const refreshClock = throttled(readClock, 50);
+const refreshWorld = throttled(readWorld, 80);
+const refreshStats = throttled(readStats, 120);
 
 /** Reads everything again, after something that is not an event of the world. */
 export function refreshAll(): void {

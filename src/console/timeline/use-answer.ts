@@ -2,7 +2,7 @@ import { effect, type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get } from "../client/request.ts";
 import type { Timeline } from "../client/types.ts";
-import { gently } from "../state/refresh.ts";
+import { throttled } from "../state/refresh.ts";
 import { from, position, to } from "../state/viewport.ts";
 import { changes, clock, lanesOnScreen, now } from "../state/world.ts";
 import type { TimelineView } from "./view.ts";
@@ -16,7 +16,7 @@ export function useAnswer({
 }: Pick<TimelineView, "size" | "visible">): ReadonlySignal<Timeline | undefined> {
   const answer = useSignal<Timeline | undefined>(undefined);
   useEffect(() => {
-    const read = gently(async () => {
+    const read = throttled(async () => {
       const ids = visible.peek().map(({ compute }) => compute.id);
       const query = new URLSearchParams({
         from: new Date(Math.max(0, from.peek())).toISOString(),
