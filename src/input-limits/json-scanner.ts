@@ -7,9 +7,9 @@ export type JsonLimits = {
 
 export type JsonExcess = keyof JsonLimits;
 
-/** Up to here, a loop is faster than searches of the runtime. */
+/** Bytes of a string up to which a loop is faster than a search by the runtime. */
 const SHORT_STRING = 64;
-/** What is searched for a quote and then for a backslash. */
+/** Bytes scanned per search. */
 const BLOCK = 4_096;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -31,7 +31,7 @@ export class JsonScanner {
     this.#limits = limits;
   }
 
-  /** Which limit the text up to the end of these bytes exceeds. */
+  /** The limit that the text up to the end of these bytes exceeds, if any. */
   scan(bytes: Uint8Array): JsonExcess | undefined {
     let levels = this.#levels;
     let values = this.#values;
@@ -43,7 +43,7 @@ export class JsonScanner {
       else if (byte === COMMA) values += 1;
       else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
         levels += 1;
-        // Its first value. An empty list has none, but costs as much.
+        // Counts the first value of the array or object. An empty one has none, but costs as much.
         values += 1;
         if (levels > maxLevels) return "levels";
       } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) levels -= 1;

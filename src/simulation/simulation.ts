@@ -61,10 +61,10 @@ export class Simulation {
     return this.world.seq > this.#committedSeq;
   }
 
-  /** Of the newest change that an answer depends on. */
+  /** Returns the durability of the newest change that an answer of this scope depends on. */
   durabilityOf(scope: ReadScope): Durability {
     if (!this.hasUndurableEvents) return "durable";
-    // Without the changes of all tables, nobody knows what the events have changed.
+    // If the journal takes the changes of some tables only, the other changed rows are unknown.
     return this.journal.tables === undefined ? this.#undurableRows.of(scope) : "decided";
   }
 
@@ -154,8 +154,8 @@ export class Simulation {
   }
 
   /**
-   * The same in steps, between which the world may be read but must not change. Then it is written, and becomes durable
-   * while the world may change again.
+   * Commits in steps. Between steps the world may be read but must not change. After the last step the commit is written,
+   * and becomes durable while the world may change again.
    */
   beginCommit(
     clock: ClockState,

@@ -4,18 +4,18 @@ import { ownerOf } from "../platform/world/row-owner.ts";
 import type { World } from "../platform/world/world.ts";
 
 /**
- * What an answer depends on, in addition to accounts, organizations, faults and the settings of the world: one project or any,
- * and the API key of the caller.
+ * The rows that an answer depends on: those of one project or of any, and the API key of the caller. Every answer also
+ * depends on accounts, organizations, faults and the settings of the world.
  */
 export type ReadScope = {
   readonly project: { readonly id: string } | "any";
   readonly keyId: number | undefined;
 };
 
-/** How far the newest change is that an answer depends on. */
+/** `decided`: not part of a commit yet. `written`: part of a commit that is not durable yet. */
 export type Durability = "durable" | "written" | "decided";
 
-/** The changed rows of one commit. Looks for the owner of each once, when a read first asks. */
+/** The changed rows of one commit. The owner of each row is found once, at the first read after the change. */
 class RowsOfCommit {
   readonly #world: World;
   readonly #changes: readonly Change[];
@@ -49,7 +49,7 @@ class RowsOfCommit {
   }
 }
 
-/** The changed rows that are not durable. Tells reads whether an answer shows any of them. */
+/** The changed rows that are not durable. Reads check whether their answer depends on one of them. */
 export class UndurableRows {
   readonly #world: World;
   readonly #written: RowsOfCommit[] = [];
@@ -60,7 +60,7 @@ export class UndurableRows {
     this.#decided = new RowsOfCommit(world, world.settings);
   }
 
-  /** A commit has taken all changes. Returns it, for `durable`. */
+  /** Call it when a commit takes all changes. Pass the result to `durable`. */
   taken(): RowsOfCommit {
     const taken = this.#decided;
     this.#written.push(taken);
@@ -68,12 +68,12 @@ export class UndurableRows {
     return taken;
   }
 
-  /** This commit is durable, and with it those before. */
+  /** Call it when this commit is durable, and with it all earlier ones. */
   durable(commit: RowsOfCommit): void {
     this.#written.splice(0, this.#written.indexOf(commit) + 1);
   }
 
-  /** Of the newest change that an answer depends on. */
+  /** Returns the durability of the newest change that an answer of this scope depends on. */
   of(scope: ReadScope): Durability {
     if (this.#decided.concern(scope)) return "decided";
     return this.#written.some((commit) => commit.concern(scope)) ? "written" : "durable";

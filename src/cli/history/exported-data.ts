@@ -59,7 +59,7 @@ export async function importData(
   const to = new Volumes(volumesDirectory, data);
   const ids = volumeIds(file);
   if (used !== undefined) {
-    // An import that was killed has left the others.
+    // An import that was killed has left volumes that no branch uses.
     const needed = new Set([...used].flatMap((id) => to.directoriesOf(id)));
     for (const id of to.stored()) if (ids.has(id) && !needed.has(id)) await to.remove(id);
   }
@@ -78,7 +78,7 @@ export async function importData(
     const newBases = new Map<string, string>();
     for (const id of ids) {
       const history = dirname(id);
-      // First: without an owner, a server would not remove what a kill leaves.
+      // Sets the owner first: without one, a server would not remove what a killed import leaves.
       to.own(history);
       const copy = async (source: string, directory: string, target: string) => {
         copied.push(directory);
@@ -103,9 +103,9 @@ export async function importData(
     const user = engineUser();
     for (const id of copied) {
       replaceSettings(join(to.root, id));
-      // The files belong to who has exported them.
+      // The copies still belong to the user who exported them; give them to Postgres.
       if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, join(to.root, id)]);
-      // Before a world refers to it.
+      // The data must be durable before a world refers to it.
       await to.makeDurable(id);
     }
     return undo;

@@ -2,16 +2,16 @@ import { fstatSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { DestinationStream } from "pino";
 
-/** Log text that waits for a reader of stderr, in bytes. More is dropped. */
+/** Bytes of log text that may wait for a reader of stderr. More is dropped. */
 export const MAX_WAITING_LOG_BYTES = 1024 * 1024;
-/** How long the end of the process waits for that reader. */
+/** Time that the end of the process waits for the reader of stderr. */
 const FLUSH_MS = 200;
 const STDERR = 2;
 
 export type LogStream = DestinationStream & {
   /** Number of entries dropped because stderr was not read. */
   readonly dropped: number;
-  /** Waits briefly until everything is written, then gives up on it. */
+  /** Waits up to `FLUSH_MS` for entries to be written, and drops the rest. */
   close(): Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export function openStderr(): LogStream {
     : new FileStream();
 }
 
-/** Exported for its test. */
+/** A pipe, whose reader may be slow or closed. Exported for its test. */
 export class DroppingStream implements LogStream {
   readonly #pipe: Socket;
   #dropped = 0;
@@ -86,7 +86,7 @@ class FileStream implements LogStream {
     try {
       writeSync(STDERR, entry);
     } catch {
-      // For example a full disk: the log is not worth the server.
+      // Drops the entry: a failing log must not stop the server.
       this.#dropped += 1;
     }
   }

@@ -15,7 +15,8 @@ export type ProfileName = (typeof PROFILE_NAMES)[number];
 export const DEFAULT_PROFILE: ProfileName = "2024";
 
 /**
- * The platform's published numbers as of one date, except prices. Rules take every such number from here.
+ * The platform's published numbers as of one date, except prices. Numbers that are the same in all profiles may be
+ * constants of the rule that uses them.
  */
 export type Profile = {
   readonly name: ProfileName;
@@ -28,7 +29,7 @@ export type Profile = {
   readonly fileCacheShare: number;
   readonly sharedBuffersMb: number;
   readonly maxConnections: (minCu: number, maxCu: number) => number;
-  /** Settings of Postgres that follow from the size limits, or are the same for all. The customer's have precedence. */
+  /** Settings of Postgres that follow from the size limits, or are the same for all. Settings that the customer chose have precedence. */
   readonly pgSettings: (minCu: number, maxCu: number) => PgSettings;
   /** Sessions that the connection pooler opens for one role and database. */
   readonly poolSize: (maxConnections: number) => number;
@@ -45,7 +46,7 @@ export type Profile = {
    * query waits on a suspended compute.
    */
   readonly durations: OperationDurations;
-  /** The same in worlds whose durations vary. */
+  /** How long each operation runs in worlds whose durations vary. */
   readonly variedDurations: OperationDurations;
   /** How long a load reading stays valid after the activity that carried it. */
   readonly loadReadingMs: DurationMs;
@@ -54,9 +55,9 @@ export type Profile = {
   readonly hasPrimaryBranchOnly: boolean;
   /** The names of the plans in answers. */
   readonly subscriptionTypes: Readonly<Record<PlanName, string>>;
-  /** What the secrets of new API keys begin with. */
+  /** Prefix of the secrets of new API keys. */
   readonly apiKeyPrefix: string;
-  /** Characters of a recorded secret; absent if it is as long as others. */
+  /** Length of a recorded secret in characters; absent if it is as long as other secrets. */
   readonly recordedApiKeyLength?: number;
   /** Whether the message of a request that does not decode names its operation and the part. */
   readonly decodeErrorsNameOperation: boolean;

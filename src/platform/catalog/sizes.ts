@@ -39,13 +39,13 @@ export function pgSettingsOf(
   };
 }
 
-/** `max_worker_processes` of the largest compute. */
+/** `max_worker_processes` of the largest compute that the profile allows. */
 export function mostWorkerProcesses(profile: Profile): number {
   const largest = Math.max(...profile.sizes.autoscaled, ...profile.sizes.fixedOnly);
   return Number(profile.pgSettings(largest, largest)["max_worker_processes"]);
 }
 
-/** Of a compute of any size. */
+/** `max_connections` of the largest compute that the profile allows. */
 export function largestMaxConnections(profile: Profile): number {
   const sizes = [...profile.sizes.autoscaled, ...profile.sizes.fixedOnly];
   return Math.max(...sizes.map((size) => profile.maxConnections(size, size)));

@@ -20,7 +20,7 @@ export type UpdateCompute = ComputeRef & {
 };
 export type DeleteCompute = ComputeRef & { readonly type: "DeleteCompute" };
 
-// Starts and suspends on request. Those caused by client activity are in decide-activity.ts.
+// Commands of API callers. `RecordActivity` (activity.ts) can also start a compute.
 
 export type StartCompute = ComputeRef & { readonly type: "StartCompute" };
 export type SuspendCompute = ComputeRef & { readonly type: "SuspendCompute" };

@@ -2,27 +2,27 @@ import { addChildBranches, type ChildBranchUse, childBranchesSince } from "./chi
 import { addSnapshotUse, type SnapshotUse, snapshotUseSince } from "./snapshot-use.ts";
 import { addStorage, type StorageUse, storageSince } from "./storage-use.ts";
 
-/** What the Postgres of computes has done with data, in bytes. */
+/** Data that the Postgres of computes has written and sent, in bytes. */
 export type DataTraffic = {
-  /** Log that was written. */
+  /** Log that Postgres has written. */
   readonly writtenBytes: number;
-  /** Sent to clients. */
+  /** Data sent to clients. */
   readonly transferredBytes: number;
 };
 
 export const NO_TRAFFIC: DataTraffic = { writtenBytes: 0, transferredBytes: 0 };
 
-/** The same, and what was stored or there in the meantime. */
+/** Traffic, plus storage, child branches and snapshots of the same interval. */
 export type DataUse = DataTraffic & {
-  /** Absent: nothing was, or it was not recorded. */
+  /** Absent if nothing was stored, or if storage was not recorded. */
   readonly storage?: StorageUse;
-  /** Of a project. Absent: it had no child branches, or they were not recorded. */
+  /** For projects only. Absent if there were no child branches, or if they were not recorded. */
   readonly children?: ChildBranchUse;
-  /** Of a project. Absent: it had no snapshots that are charged, or they were not recorded. */
+  /** For projects only. Absent if there were no charged snapshots, or if they were not recorded. */
   readonly snapshots?: SnapshotUse;
 };
 
-/** Totals of which some have no data. */
+/** Totals that may have no data. */
 type WithData = { readonly data?: DataUse };
 
 /** The sum, as a property; absent if there is no data. */

@@ -5,18 +5,18 @@ import type { TableName } from "./tables.ts";
 import type { World } from "./world.ts";
 
 /**
- * Whose answers a changed row can change: those about a project, those for an API key, those about the whole world, or
- * none of the platform API that must be durable.
+ * The scope whose responses must wait until the changed row is durable: a project, the callers with an API key, or the
+ * whole world. `nobody`: no response has to wait.
  */
 export type RowOwner = { readonly projectId: string } | { readonly keyId: string } | "world" | "nobody";
 
 type OwnerRule = (world: World, key: string, value: unknown) => RowOwner;
 
-/** A row with the id of its project. The project of a deleted one is not known any more. */
+/** For rows with the id of their project. The project of a deleted row is unknown. */
 const namedInRow: OwnerRule = (_, __, value) =>
   ownedBy((value as { projectId: string } | undefined)?.projectId);
 
-/** Of a branch, a snapshot or a project. */
+/** For rows whose key is the id of a branch, a snapshot or a project. */
 const namedByKey: OwnerRule = (world, key) => ownedBy(projectWith(world, key));
 
 const OWNER_OF_TABLE: Readonly<Record<TableName, OwnerRule>> = {
@@ -35,12 +35,12 @@ const OWNER_OF_TABLE: Readonly<Record<TableName, OwnerRule>> = {
   faults: () => "world",
   revokedHashes: () => "world",
   apiKeyUses: () => "nobody",
-  // It is read through the row that names it, which changes with it.
+  // A secret is read through the row that names it, which changes with it.
   secrets: () => "nobody",
   branchData: namedByKey,
 };
 
-/** The owner of a row that has changed. When in doubt, it is the world. */
+/** The owner of a changed row; the world if its project is unknown. */
 export function ownerOf(world: World, { table, key, value }: Change): RowOwner {
   return key === ALL_ROWS ? "world" : OWNER_OF_TABLE[table as TableName](world, key, value);
 }

@@ -2,22 +2,22 @@ import { existsSync, statfsSync } from "node:fs";
 import { formatBytes } from "../volumes/format-bytes.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 
-/** Bytes that all volumes of a server may have; a share of the disk; or no limit. */
+/** Limit for all volumes of a server: bytes, a share of the disk, or none. */
 export type MaxData = number | { readonly share: number } | "none";
 
 /** The default leaves a part of the disk to the worlds, and to what running computes write. */
 export const DEFAULT_MAX_DATA: MaxData = { share: 0.8 };
 
-/** Computes that run may exceed the limit by this factor, so that their clients can delete rows. */
+/** Running computes may exceed the limit by this factor, so that their clients can delete rows. */
 const TOLERANCE = 1.1;
 
-/** What volumes take, and may take, in bytes. */
+/** Disk space of volumes and its limit, in bytes. */
 export type DataUsage = {
   readonly volumes: number;
   readonly bytes: number;
-  /** Of volumes that no world needs any more. */
+  /** Bytes of volumes that no world needs any more. */
   readonly waitingBytes: number;
-  /** `undefined`: there means no limit. */
+  /** Undefined if unlimited. */
   readonly limitBytes: number | undefined;
 };
 
@@ -31,7 +31,7 @@ export class DataLimit {
     this.#maxData = maxData;
   }
 
-  /** In bytes; `undefined`: there means no limit. */
+  /** Limit in bytes; undefined if unlimited. */
   get bytes(): number | undefined {
     if (this.#maxData === "none") return undefined;
     if (typeof this.#maxData === "number") return this.#maxData;
@@ -51,14 +51,14 @@ export class DataLimit {
     return `data limit exceeded: the data of branches takes ${formatBytes(used)}, and this server allows ${formatBytes(limit)} (--max-data); delete branches permanently (hard_delete=true) or worlds`;
   }
 
-  /** Whether computes that run have to stop, too. */
+  /** Whether running computes have to stop, too. */
   get isFarExceeded(): boolean {
     const { bytes: used } = this.#volumes.usage;
     const limit = this.bytes;
     return limit !== undefined && used > 0 && used >= limit * TOLERANCE;
   }
 
-  /** `undefined`: there is no data yet, so no directory. */
+  /** Undefined if there is no data yet, so no directory. */
   #freeBytes(): number | undefined {
     const { root } = this.#volumes;
     if (!existsSync(root)) return undefined;

@@ -4,14 +4,14 @@ import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { intactWalBytes, makeWalDurable, walEnd, walPath } from "./wal-file.ts";
 
-/** As SQLite's own default: 4 MiB of pages. */
+/** SQLite's own default: 4 MiB of pages. */
 const FRAMES_PER_CHECKPOINT = 1_000;
 
 /** A checkpoint in another thread. */
 export type RequestedCheckpoint = {
-  /** Resolves when it has ended, or will not begin any more. */
+  /** Resolves when the checkpoint has ended or was cancelled. */
   readonly ended: Promise<void>;
-  /** Blocks until it has ended. Returns false if it had not begun: then it never will. */
+  /** Blocks until the checkpoint ends. If it has not started, cancels it and returns false. */
   readonly end: () => boolean;
 };
 
@@ -36,24 +36,25 @@ class Unsynced {
 
 /**
  * Syncs the write-ahead log of a connection after its commits, instead of SQLite, so that the thread need not wait
- * (decision 0042). At most one commit is not durable: before the next one is written, its sync has ended, or
- * `now` is called. No checkpoint reads the log before, and nothing is written while one runs (decision 0051).
+ * (decision 0042). At most one commit is not durable: the next one is written after its sync has ended, or
+ * after a call of `now`. A checkpoint reads the log only after that, and nothing is written while one runs
+ * (decision 0051).
  */
 export class LogSync {
   readonly #sqlite: BetterSqlite3.Database;
-  /** Open for as long as the connection: the system reports a failed write to each descriptor that was open. */
+  /** Open as long as the connection, because the system reports a failed write to each open descriptor. */
   readonly #file: number;
   readonly #end: () => number;
   readonly #frames;
   readonly #checkpointNow;
   readonly #checkpoints: RequestCheckpoint | undefined;
   readonly #framesPerCheckpoint: number;
-  /** The one that is requested or runs. */
+  /** The checkpoint that is requested or runs. */
   #checkpoint: RequestedCheckpoint | undefined;
-  /** The length of the log at the last checkpoint, in frames. Readers of the file can prevent that it is copied. */
+  /** The length of the log at the last checkpoint, in frames. Readers of the file can prevent the copy. */
   #framesTried = 0;
   #unsynced: Unsynced | undefined;
-  /** Syncs of the thread pool that are in progress. A commit that is made durable otherwise leaves its own behind. */
+  /** Number of syncs in the thread pool. A commit that becomes durable in another way does not cancel its sync. */
   #syncing = 0;
   #isClosed = false;
 

@@ -25,7 +25,7 @@ const ACTIONS: readonly Operation["action"][] = [
 const CAUSES: readonly Operation["cause"][] = [
   "request", "activity", "autosuspend", "restart", "quota", "repeated_update", "recorded",
 ];
-/** The states of an operation, and the instants that each of them has. */
+/** The states of an operation, and the fields of each state with an instant. */
 const STATES: readonly (readonly [status: Operation["state"]["status"], ...instants: string[]])[] = [
   ["scheduling"],
   ["running", "startedAt", "dueAt"],
@@ -34,7 +34,7 @@ const STATES: readonly (readonly [status: Operation["state"]["status"], ...insta
   ["cancelled", "cancelledAt"],
 ];
 const KINDS: readonly Activity["kind"][] = ["query", "transaction", "connect", "disconnect"];
-/** What an activity may lack. The bit at the position of a field says whether it is there. */
+/** Optional fields of an activity. The bit at a field's index is set if the field is present. */
 // biome-ignore format: as a packed list
 const OPTIONS: readonly (keyof Activity)[] = [
   "durationMs", "queries", "connectionId", "database", "pooled", "source", "load", "blocks",
@@ -45,7 +45,7 @@ const SCHEDULED = 1 << 17;
 /** `seq`, `at`, `type` and `decision` have columns of their own. */
 const COLUMNS = 4;
 
-/** Of the events that computes cause by working, starting and suspending: nearly all of a long history. */
+/** Short forms of the events of work, starts and suspends of computes, which are nearly all of a long history. */
 export const shortForms: { readonly [T in Type]?: ShortForm<EventOf<T>> } = {
   OperationScheduled: { valuesOf: operationValues, fieldsOf: operationFields },
   OperationStarted: listOf(["operationId"], ["dueAt"]),
@@ -170,7 +170,10 @@ function scheduledFields(values: readonly unknown[], at: number): object {
   return { scheduled: { number, at: at + offset, activity: activityFields(values, 2) } };
 }
 
-/** Adds the compute, the kind, the bits of what is there, and what is there. */
+/**
+ * Appends compute, kind, a bit mask of the optional fields that are present, then their values. Returns `undefined` if
+ * a field is unknown.
+ */
 function activityValues(values: unknown[], activity: Activity, there: number): unknown[] | undefined {
   let bits = there;
   let count = 2;

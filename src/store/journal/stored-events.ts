@@ -70,7 +70,7 @@ export class StoredEvents {
     return found.length === 0 ? rows : found.concat(rows);
   }
 
-  /** The same, without the events: throws at the first broken link, even if later ones match again. */
+  /** Checks the chain like `since`, without returning events. Throws at the first broken link, even if later ones match. */
   verify(from: Start, limit: number): void {
     const found: StoredEvent[] = [];
     const { position, chain } = this.#readBlocks(found, from, limit);
@@ -122,7 +122,7 @@ export class StoredEvents {
       );
   }
 
-  /** Deletes events before `seq`. A block that has later events too stays whole. */
+  /** Deletes events before `seq`. A block that also has later events stays whole. */
   deleteBefore(seq: number): void {
     this.#statements.deleteBlocksBefore.run(seq);
     this.#statements.deleteRowsBefore.run(seq);
@@ -185,7 +185,7 @@ export class StoredEvents {
     };
   }
 
-  /** In blocks of one or nearly two times the usual size. */
+  /** Inserts events in blocks of `eventsPerBlock`; the last block also takes the remainder. */
   #insertBlocks(events: readonly StoredEvent[], before: number): number {
     const count = Math.max(1, Math.floor(events.length / this.eventsPerBlock));
     let chainBefore = before;
@@ -212,7 +212,7 @@ export class StoredEvents {
       if (block === undefined) break;
       const skipped = position + 1 - block.firstSeq;
       chain = block.chain;
-      // Within a block nothing precedes that is not checked with it.
+      // Reading from inside a block needs no link check: `#eventsOf` verifies the whole block.
       if (skipped <= 0) {
         const before = found.length > 0 ? previousChain : this.#chainOf(from);
         if (before === undefined) return { position, chain: undefined };

@@ -11,7 +11,7 @@ export type PointInTime = {
   readonly prefix: string;
   readonly timestamp?: SimTime | undefined;
   readonly lsn?: string | undefined;
-  /** When Postgres had written its log up to the LSN; absent: it has not. */
+  /** When Postgres had written its log up to the LSN; absent if it has not. */
   readonly writtenAt?: SimTime | undefined;
 };
 
@@ -53,7 +53,7 @@ export function resolvePointInTime(
       );
 }
 
-/** The same, where the data of the branch at that instant must not be deleted either. */
+/** Like `resolvePointInTime`, but also requires that the data of the branch at that instant is not deleted. */
 export function resolvePointWithData(
   world: World,
   branch: Branch,
@@ -72,7 +72,9 @@ export function resolvePointWithData(
   return isAvailable.ok ? at : isAvailable;
 }
 
-/** The position in the log of Postgres, if the LSN is one: then the instant is that of the first mark after it. */
+/**
+ * The LSN, if it is a position in the log of Postgres. The instant of the point is then that of the first mark after it.
+ */
 export function writtenPosition({ lsn, writtenAt }: Pick<PointInTime, "lsn" | "writtenAt">): {
   readonly lsn?: string;
 } {
@@ -86,9 +88,9 @@ function clampToCreation({ createdAt }: Branch, timestamp: SimTime): SimTime {
 }
 
 /**
- * A: no data is written here, so the LSN of a project is a function of time, shared by all its branches. It
- * starts at the project's creation and grows by 8 bytes (the alignment of Postgres' records) each
- * millisecond.
+ * A: the LSNs that the API reports are a function of time, shared by all branches of a project. They start at the
+ * project's creation and grow by 8 bytes (the alignment of Postgres' records) each millisecond. LSNs that Postgres
+ * wrote arrive as `writtenAt`.
  */
 export function lsnAt(project: Pick<Project, "createdAt">, at: SimTime): string {
   const position = LOG_START + (at - project.createdAt) * LOG_BYTES_PER_MS;

@@ -5,7 +5,7 @@ import { ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
 import { addInterval, type DataInterval, usageWithin } from "./usage-periods.ts";
 
-/** Adds what a branch or project has stored or had in an interval to its usage, and to that of the periods of it. */
+/** Adds the data usage of an interval to the totals and the hourly rows of a branch or project. */
 export function bookData(world: World, id: string, interval: DataInterval): void {
   const usage: Usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
   const { from, to } = interval;

@@ -8,8 +8,8 @@ type ExtraBranches = Readonly<Record<VendorPlan, number>>;
 export const NO_EXTRA_BRANCHES: ExtraBranches = { free: 0, launch: 0, scale: 0 };
 
 /**
- * Branches of these projects now, added to those of others, beyond those that a plan includes. D: one of those that it includes is the root, and only
- * child branches are charged.
+ * Adds, for each plan, the child branches of these projects that exceed the plan's allowance. D: the allowance
+ * includes the root branch.
  */
 export function extraBranches(
   world: World,

@@ -11,8 +11,7 @@ import { usageThisMonth } from "./consumption.ts";
 
 // S: "If a quota is exceeded, all active computes are automatically suspended and cannot be started via API
 // calls or incoming connections"; 0 means no limit. A: exceeded from the first millisecond at which the usage of
-// the billing period equals the quota. Quotas of bytes are stored and returned, but never reached: there is
-// no data here.
+// the billing period equals the quota. Quotas of bytes are stored and returned, but not enforced.
 
 /** The quotas on the usage of computes, and the total that each one limits. */
 const COMPUTE_QUOTAS = [
