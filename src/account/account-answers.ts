@@ -1,6 +1,7 @@
 import * as z from "zod";
 
-/** Of the platform's answers, what a file of an account needs. Other fields are ignored, and not stored. */
+// Fields of the platform's answers that the file of an account stores. Other fields are ignored.
+
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 export const projectAnswer = z.object({

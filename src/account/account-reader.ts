@@ -7,9 +7,9 @@ import type { EndpointRow, SettingsRow } from "./account-file.ts";
 type OperationColumns = {
   readonly createdAt: Float64Array;
   readonly durationMs: Float64Array;
-  /** The position in the list of actions that the reader was given, or the length of the list for another action. */
+  /** Index in the list of actions that the reader was given; for another action, the length of the list. */
   readonly action: Uint8Array;
-  /** The same for statuses. */
+  /** Index in the list of statuses that the reader was given; for another status, the length of the list. */
   readonly status: Uint8Array;
 };
 

@@ -16,20 +16,20 @@ export type ObservedAction = {
   readonly action: string;
   /** Ascending, of evenly spaced shares; absent if there are fewer than `LEAST_OBSERVATIONS` durations. */
   readonly quantilesMs?: readonly DurationMs[];
-  /** Durations that count. */
+  /** Number of durations in `sortedMs`. */
   readonly durations: number;
-  /** Those durations, ascending. */
+  /** The durations that were not omitted, ascending. */
   readonly sortedMs: readonly DurationMs[];
-  /** Omitted because they may have waited for another operation. */
+  /** Operations omitted because they may have waited for another operation. */
   readonly waited: number;
-  /** Omitted because an attempt failed before. */
+  /** Operations omitted because an attempt failed before. */
   readonly retried: number;
-  /** Omitted because they were recorded after the fact. */
+  /** Operations omitted because they were recorded after the fact. */
   readonly recorded: number;
-  /** Operations that ended. */
+  /** Operations that ended, whether or not their durations are omitted. */
   readonly ended: number;
   readonly failed: number;
-  /** Of the operations that ended. */
+  /** Creation of the first and of the last operation that ended. */
   readonly from: SimTime;
   readonly to: SimTime;
 };

@@ -27,7 +27,7 @@ const MAX_PAGES = 100_000;
 export type PullRequest = {
   /** Oldest operation to read; all that the platform has if omitted. */
   readonly since?: SimTime | undefined;
-  /** The same as a time before that of the server; not with `since`. */
+  /** Alternative to `since`: age of the oldest operation to read, by the server's clock. */
   readonly sinceAgoMs?: DurationMs | undefined;
   /** Ids; all projects of the key if omitted. */
   readonly projects?: readonly string[] | undefined;

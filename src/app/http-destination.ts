@@ -5,7 +5,7 @@ import { probeServer } from "./server-probe.ts";
 
 /** No call of a move takes longer. */
 const CALL_TIMEOUT_MS = 60_000;
-/** Of one call. */
+/** Longest answer to one call. */
 const MAX_ANSWER_BYTES = 1024 ** 2;
 
 /**

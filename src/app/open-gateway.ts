@@ -129,7 +129,7 @@ export async function openPostgresEngine(
   const user = engineUser();
   const { root } = volumes;
   mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
-  // Also for the programs of `standin engines install`.
+  // The data directory also has the programs of `standin engines install`, which the user of Postgres must reach.
   if (user !== undefined) await makeReachable(root, options.dataDirectory, user);
   const find = () => findInstallations(options.engineBin, user, enginesDirectory(options));
   const installations = await find();
@@ -160,7 +160,7 @@ export async function openPostgresEngine(
   return engine;
 }
 
-/** As root, lets the user of Postgres pass through our directories. What is in them stays private. */
+/** Lets the user of Postgres enter the directories above the volumes. The files in them stay private. */
 async function makeReachable(root: string, dataDirectory: string, user: OsUser): Promise<void> {
   const { EngineError } = await import("../postgres/engine/engine.ts");
   const { spawnAs } = await import("../postgres/machine/os-user.ts");

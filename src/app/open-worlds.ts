@@ -33,7 +33,7 @@ type WorldOptions = {
   readonly seed?: number | undefined;
   readonly startAt?: SimTime | undefined;
   readonly profile?: ProfileName | undefined;
-  /** Of a profile file, with the year that the file names in `profile`. */
+  /** Figures of a profile file; `profile` is then the year that the file names. */
   readonly calibration?: Calibration | undefined;
   readonly plan?: PlanName | undefined;
   readonly clock?: ClockSetting | undefined;

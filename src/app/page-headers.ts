@@ -10,7 +10,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Of every file that a browser gets from this server. */
+/** Headers of every file that this server sends to a browser. */
 export const PAGE_HEADERS = {
   "Content-Security-Policy": POLICY,
   "X-Content-Type-Options": "nosniff",

@@ -102,7 +102,7 @@ export class PostgresPort {
     return this.#opened?.figures() ?? NO_FIGURES;
   }
 
-  /** What the data of branches takes, and may take. */
+  /** Disk space of the data of all branches, and its limit. */
   dataUsage(): DataUsage {
     return {
       volumes: this.#volumes.usage.count,
@@ -125,7 +125,7 @@ export class PostgresPort {
     return (await this.#loaded()).readSchema(world, request);
   };
 
-  /** What is stored of a branch's data; `undefined` if nothing is. */
+  /** Describes the stored data of a branch; `undefined` if none is stored. */
   async describeData(row: BranchData): Promise<DataDescription | undefined> {
     const { describeData } = await import("../postgres/data/describe-data.ts");
     return describeData(this.#volumes, row);

@@ -114,7 +114,7 @@ export function parseProfileFile(text: string, path: string): ProfileFile {
   return { ...rest, name, counts, durations: observed };
 }
 
-/** What a world takes from a profile. */
+/** Settings that a world takes from a profile. */
 export type WorldProfile = {
   readonly profile: ProfileName;
   readonly calibration?: Calibration;
@@ -122,7 +122,7 @@ export type WorldProfile = {
   readonly planLimits?: PlanLimitOverrides;
 };
 
-/** Numbers that only what-if questions take from a file: the rules of worlds have those of their year. */
+/** Numbers that only what-if questions take from a file. The rules of worlds use the numbers of their year. */
 const ONLY_WHAT_IF = [
   "suspend_timeout_s",
   "ram_gb_per_cu",

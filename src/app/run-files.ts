@@ -19,7 +19,7 @@ export function temporaryDirectory(parent = tmpdir()): {
   readonly remove: () => void;
 } {
   const path = mkdtempSync(join(parent, "standin-run-"));
-  // As root, Postgres runs as another user, who must pass through. The files below remain private.
+  // If this process is root, Postgres runs as another user, which must be able to enter. The files below stay private.
   if (process.getuid?.() === 0) chmodSync(path, 0o711);
   return { path: join(path, "data"), remove: () => rmSync(path, { recursive: true, force: true }) };
 }

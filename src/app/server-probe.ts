@@ -21,7 +21,7 @@ export async function probeServer(base: string): Promise<ProbedServer | undefine
       pid: live.pid,
       hasToken: (token) =>
         live.proof === proofOfToken(token, challenge, Number(live.pid)) ||
-        // Of the token of a team, the server has the hash only.
+        // The server stores only the hash of a team's token.
         (Array.isArray(live.team_proofs) &&
           live.team_proofs.includes(proofOfToken(hashSecret(token), challenge, Number(live.pid)))),
     }

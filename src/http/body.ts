@@ -15,9 +15,9 @@ export type RequestBody = {
 
 type ByteLimits = {
   readonly bytes: number;
-  /** What is read of any body. */
+  /** Bytes that are read of any body, before `admit` is called. */
   readonly smallBytes: number;
-  /** Asked once before more is read. */
+  /** Called once before more than `smallBytes` is read; false rejects the rest of the body. */
   readonly admit: () => Promise<boolean>;
 };
 

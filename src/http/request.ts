@@ -81,15 +81,15 @@ const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 /** A name that `findReservedName` may report, or an escape that may spell it. */
 const RESERVED_NAME = /__proto__|toString|\\u00[567]/;
 
-/** What is wrong with a body whose JSON exceeds a limit. */
+/** Error messages for a body whose JSON exceeds a limit. */
 const EXCESSES = {
   levels: `must not be nested more than ${MAX.jsonLevels} levels deep`,
   values: `must not contain more than ${MAX.httpValues} values`,
 };
 
 /**
- * The body as JSON; `undefined` for an empty body. `maxEntries`: of each list and object. Without it, only all
- * values together are limited.
+ * Parses the body as JSON; `undefined` if it is empty. `maxEntries` limits each list and object. Without it, only the
+ * total number of values is limited.
  */
 export function parseJsonBody(
   { text, contentType, tooLarge: isTooLarge, isMalformed, excess, isRefused }: RequestBody,

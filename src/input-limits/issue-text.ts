@@ -4,9 +4,9 @@ import { MAX } from "./limits.ts";
 type Issue = z.core.$ZodRawIssue;
 
 /**
- * What is wrong with a field, as the end of the sentence that begins with its name. Messages written at a
- * schema take precedence. Pass it to every `safeParse` whose messages may reach a client, so that zod's own
- * texts do not.
+ * Describes a problem of a field, as the end of the sentence that begins with its name. Messages written at a schema
+ * take precedence. Pass this function to every `safeParse` whose messages may reach a client, to replace zod's own
+ * texts.
  */
 export function issueText(issue: Issue): string {
   switch (issue.code) {

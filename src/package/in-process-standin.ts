@@ -28,7 +28,7 @@ const ENTRIES_PER_CALL = 10_000;
 /** The server of all worlds of this process. */
 export type InProcessServer = {
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Those of its Postgres clients; absent if it accepts none. */
+  /** Statements of its Postgres clients; absent if it accepts no clients. */
   readonly statements?: StatementLog | undefined;
 };
 

@@ -90,7 +90,7 @@ export type StandinStatement = {
   readonly endpoint: string;
   readonly database: string;
   readonly role: string;
-  /** As the client sent it, without passwords. Longer than 4 KiB, it is cut. */
+  /** Text that the client sent, without passwords, cut after 4 KiB. */
   readonly text: string;
   /** The number of parameters. */
   readonly parameters: number;

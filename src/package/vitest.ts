@@ -7,7 +7,7 @@ import type { PreparedWorld } from "./failed-test.ts";
 import { createStandin, newestRequest, reportFailedTest } from "./simulator.ts";
 import type { Standin } from "./standin-world.ts";
 
-/** That of vitest, so that a test file needs one import. */
+/** `expect` of vitest, so that a test file needs one import. */
 export { expect } from "vitest";
 
 export type SimTestOptions = {

@@ -88,11 +88,11 @@ export interface QueueHost {
   readonly commandFile: string;
   /** Limits in bytes. */
   readonly limits: {
-    /** Of a file that travels with a run. */
+    /** Size of a file that is sent with a run. */
     readonly file: number;
-    /** Of the answer for a part. */
+    /** Size of the answer for a part. */
     readonly part: number;
-    /** Of the files that a worker keeps for its next jobs. */
+    /** Total size of files that a worker stores for its next jobs. */
     readonly retained: number;
   };
   recordingBytes(recording: Recording): Buffer;

@@ -215,7 +215,7 @@ export class Gateway {
     };
   }
 
-  /** Those that do not exist any more, or whose name another world has now. */
+  /** Closes the worlds that do not exist any more, or whose name another world has now. */
   async #closeReplacedWorlds(): Promise<void> {
     const { worlds } = this.#options;
     for (const [name, opened] of this.#worlds) {

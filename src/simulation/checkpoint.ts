@@ -40,7 +40,7 @@ export function worldFromCheckpoint(checkpoint: Checkpoint): World {
   }
 }
 
-/** The same in steps. Others can run in between. */
+/** Builds the world of a checkpoint in steps. Other work can run between steps. */
 export function* worldFromCheckpointInSteps({
   seq,
   at,

@@ -228,7 +228,9 @@ function scheduleBranchWork(timers: Timers, world: World, id: string): void {
   scheduleWork(timers, world, { kind: "branchRemoval", id });
 }
 
-/** Also of keys that were revoked without an event of their own, with their project or by a reset. */
+/**
+ * Schedules the removal of all revoked keys, even if they were revoked without an event, with a project or by a reset.
+ */
 function scheduleKeyRemovals(timers: Timers, world: World): void {
   for (const { id } of world.apiKeys.by("revoked", REVOKED).values())
     scheduleWork(timers, world, { kind: "apiKeyRemoval", id: String(id) });

@@ -51,7 +51,7 @@ export function checkInvariants(world: World, now: SimTime): InvariantReport {
   }
 }
 
-/** The same in steps, between which the world must not change. */
+/** Checks the invariants in steps. The world must not change between steps. */
 export function* invariantSteps(world: World, now: SimTime): Generator<undefined, InvariantReport> {
   const violations: Violation[] = [];
   for (const invariant of INVARIANTS) {

@@ -154,8 +154,8 @@ export class Simulation {
   }
 
   /**
-   * Commits in steps. Between steps the world may be read but must not change. After the last step the commit is written,
-   * and becomes durable while the world may change again.
+   * Commits in steps. Between steps the world may be read but must not change. After the last step the commit is
+   * written, and becomes durable while the world may change again.
    */
   beginCommit(
     clock: ClockState,

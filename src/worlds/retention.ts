@@ -17,12 +17,12 @@ const EVENTS_PER_CHECKPOINT = 50_000;
 /** The minimum if history waits for a checkpoint to be truncated. */
 const EVENTS_PER_RETENTION_CHECKPOINT = 1_000;
 /**
- * A row of a checkpoint takes 4 µs and 36 bytes, an event 25 µs and 270 bytes when it happens and 2.4 µs when it
- * is replayed. So checkpoints add a thirtieth to what happens, and a replay from the nearest one takes as long as
- * writing at most three checkpoints.
+ * Minimum number of events per row of a checkpoint. A row takes 4 µs and 36 bytes. An event takes 25 µs and 270 bytes
+ * when it happens, and 2.4 µs when it is replayed. So checkpoints add a thirtieth to the cost of events, and a replay
+ * from the nearest checkpoint takes at most as long as writing three checkpoints.
  */
 const EVENTS_PER_CHECKPOINT_ROW = 5;
-/** The same for a row of hourly usage: there are many, and each is only five numbers. */
+/** Minimum number of events per row of hourly usage. There are many such rows, and each has only five numbers. */
 const EVENTS_PER_CHECKPOINT_HOUR = 0.5;
 /** In memory a checkpoint copies one pointer per row. Hourly usage is copied by ledger, three for each id. */
 const EVENTS_PER_ROW_IN_MEMORY = 0.25;
@@ -31,7 +31,7 @@ export const MINIMUM_EVENTS = 100_000;
 /** Checkpoints and truncations are made once in this part of the retention time. */
 const RETENTION_PARTS = 8;
 
-/** When the next checkpoint is due: at `seq`, or already at `earliestSeq` once `at` is reached. */
+/** The next checkpoint is due at `seq`, or at `earliestSeq` once `at` is reached. */
 export type CheckpointDue = { readonly seq: number; readonly earliestSeq: number; readonly at: SimTime };
 
 /**

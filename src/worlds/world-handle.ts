@@ -129,16 +129,16 @@ export interface WorldHandle {
   /** Runs `work` in one transaction. Its result is returned once everything that it has seen is durable. */
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T>;
   /**
-   * The same for work that usually executes no command. During an advance it runs at the instant of a commit of the
-   * advance, and again after the end if it does execute one. Other transactions wait for the end. `scopeOf` is called
-   * after `work`, and tells what the result depends on: changes of anything else need not be durable. Without it, or if
-   * it returns `undefined`, the result depends on the whole world.
+   * Runs `work`, which usually executes no command, in one transaction. During an advance it runs at the instant of a
+   * commit of the advance, and again after the end if it does execute a command. Other transactions wait for the end.
+   * `scopeOf` is called after `work` and returns the rows that the result depends on: changes of other rows need not be
+   * durable. Without it, or if it returns `undefined`, the result depends on the whole world.
    */
   read<T>(work: (transaction: Transaction) => T, scopeOf?: () => ReadScope | undefined): T | Promise<T>;
   /**
-   * Looks at the world in steps between which others get a turn: when everything has run that is due now, or during an
-   * advance after a commit, for which the advance waits.
-   * The world does not change in the meantime, and can be read.
+   * Inspects the world in steps, between which other work can run. Begins after all work that is due now; during an
+   * advance it begins after a commit, and the advance waits for its end. The world does not change in the meantime, and
+   * can be read.
    */
   inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T>;
   /**
@@ -288,9 +288,9 @@ export interface WorldsHandle {
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>>;
   removeSnapshot(world: string, name: string): Promise<Result<true>>;
-  /** What `standin shadow` stored about a world that it has written, if it has. */
+  /** The record that `standin shadow` stored about a world that it has written; `undefined` for other worlds. */
   shadowRecord(world: string): ShadowRecord | undefined;
-  /** That of the account whose past a world has; `undefined` for others. */
+  /** The what-if report of the account whose past the world has; `undefined` for other worlds. */
   accountReport(world: string): AccountReport;
   /** Absent if worlds are not in files. */
   readonly moves?: WorldMoves | undefined;

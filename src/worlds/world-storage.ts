@@ -68,9 +68,9 @@ export interface WorldStorage {
    * Replaces a world that is not open with a snapshot, and preserves it as the snapshot `previousName`.
    */
   restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void>;
-  /** What `standin shadow` stored about a world that it has written. Absent if worlds are not in files. */
+  /** The record that `standin shadow` stored about a world that it has written. Absent if worlds are not in files. */
   shadowRecord?(world: string): ShadowRecord | undefined;
-  /** That of the account whose past a world has, if it has one. Absent if worlds are not in files. */
+  /** The what-if report of the account whose past the world has, if any. Absent if worlds are not in files. */
   accountReport?(world: string): AccountReport;
   /** Absent if worlds are not in files. */
   readonly moves?: MoveFiles;

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import type { PartResult, QueueHost } from "@standin/standin/ports/queue";
 import type { PackedPart } from "./packed-job.ts";
 
-/** What answers for parts needs of the core. */
+/** Functions of the core that answers for parts need. */
 export type PartHost = Pick<QueueHost, "checkPart" | "commandFile" | "limits">;
 
-/** What is kept of the messages of the process. */
+/** Stored bytes of the process's error messages. */
 const MAX_ERROR_BYTES = 1024 ** 2;
 
 /** Loaded before the command of a part: ends the process if that of the worker was killed. */

@@ -6,10 +6,10 @@ const KEY_ID_DIGITS = 8;
 /** Length of a signature in bytes. */
 export const SIGNATURE_BYTES = 32;
 
-/** What is signed. A signature of one purpose is not valid for another. */
+/** Kind of the signed message. A signature for one purpose is not valid for another. */
 type Purpose = "job" | "sign-of-life" | "result";
 
-/** The key that a command and its workers share. Redis does not have it. */
+/** The key that a command and its workers share. It is not stored in Redis. */
 export class QueueKey {
   /** Part of the name of the queue: workers with another key have another queue. */
   readonly id: string;

@@ -19,7 +19,7 @@ export function openWorkerDirectory(parent = tmpdir()): WorkerDirectory {
       removeIfPossible(join(parent, name));
   }
   const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
-  // As root, Postgres runs as another user, who must pass through. The files below remain private.
+  // If this process is root, Postgres runs as another user, which must be able to enter. The files below stay private.
   if (process.getuid?.() === 0) chmodSync(path, 0o711);
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -14,13 +14,13 @@ const ARRIVALS_PER_CALL = 5_000;
 /** The longest source that `POST /_sim/activity` takes. */
 const MAX_SOURCE_LENGTH = 256;
 
-/** What became of the arrivals of a recording. */
+/** Numbers of arrivals of a recording that were scheduled or not. */
 export type ScheduledRecording = {
   readonly now: SimTime;
   readonly scheduled: number;
-  /** Those at or before the current instant of the world. */
+  /** Arrivals at or before the current instant of the world, which are not scheduled. */
   readonly earlier: number;
-  /** Those at or after `until`. */
+  /** Arrivals at or after `until`, which are not scheduled. */
   readonly later: number;
   /** Computes of the recording that the world does not have, and their arrivals. */
   readonly unknown: Readonly<Record<string, number>>;

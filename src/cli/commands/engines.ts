@@ -130,7 +130,7 @@ async function countNeeding(major: number, { data, volumes }: RemoveOptions): Pr
   return countVolumesOf(new Volumes(volumes ?? join(data, "volumes"), data), major);
 }
 
-/** As root, lets the user that Postgres runs as pass through, as a server does. What is in the directory stays private. */
+/** Lets the user of Postgres enter the data directory, as a server does. The files in it stay private. */
 async function makeReachable(data: string): Promise<void> {
   const { engineUser } = await import("../../postgres/machine/os-user.ts");
   mkdirSync(data, { recursive: true, mode: 0o700 });

@@ -131,13 +131,13 @@ async function entriesOf(options: ServerTarget): Promise<readonly HostsEntry[]> 
   return endpoints.map(({ host, pooler_host }) => ({ address, names: [host, pooler_host] }));
 }
 
-/** Of the Postgres port, if the server runs on this machine. */
+/** Address of the Postgres port, if the server runs on this machine; else the loopback address. */
 function addressOf({ data, url }: ServerTarget): string {
   const found = url === undefined ? readServerFile(resolve(data))?.postgres_url : undefined;
   return found === undefined ? "127.0.0.1" : new URL(found).hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Written in place: in a container, the file is a mount, which cannot be replaced. */
+/** Writes the file in place: in a container, it is a mount, which cannot be replaced. */
 function changeFile(path: string, change: (text: string) => string): void {
   let text: string;
   try {

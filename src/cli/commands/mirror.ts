@@ -13,7 +13,7 @@ import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 
-/** The same file gives the same world. */
+/** Fixed, so that a file gives the same world on each run. */
 const DEFAULT_SEED = 1;
 
 type MirrorOptions = ServerTarget & {

@@ -110,7 +110,7 @@ export function runCommand(): Command {
     });
 }
 
-/** What is reported, and where. */
+/** Options for the format and the destination of reports. */
 function reportOptions(): Option[] {
   return [
     new RepeatableOption(

@@ -36,7 +36,7 @@ type ShadowOptions = {
   json?: boolean;
 };
 
-/** Of worlds with the past of an account, as for standin mirror --history. */
+/** Seed of a world with the past of an account; the default seed of `standin mirror --history`. */
 const WORLD_SEED = 1;
 
 const MAX_TOLERANCE = 1_000_000;

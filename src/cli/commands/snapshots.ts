@@ -12,7 +12,7 @@ import { formatTable } from "../terminal/text-table.ts";
 import { invalidValue } from "../terminal/usage-errors.ts";
 
 type SnapshotsOptions = ServerTarget & { json?: boolean };
-/** Of the commands that work on the files of this machine. */
+/** Options of the commands that work on the files of this machine. */
 type FilesOptions = { data: string; world: string; json?: boolean };
 
 export function snapshotsCommand(): Command {

@@ -62,9 +62,9 @@ type RecordingWindow = {
 };
 
 const ROWS_PER_BATCH = 10_000;
-/** A longer scenario is not readable; for longer histories use a snapshot. */
+/** Most events of a recording. For a longer history, use a snapshot. */
 const MAX_EVENTS = 1_000_000;
-/** That of the format. */
+/** Longest name that the format of scenarios allows, in characters. */
 const MAX_SCENARIO_NAME = 200;
 
 const CONTROL_RENDERERS: ControlRenderers = {
@@ -133,7 +133,7 @@ export async function recordWorld({
 }
 
 type Recording = {
-  /** Of the world. */
+  /** Name of the world. */
   readonly name: string;
   readonly recordingWindow: RecordingWindow;
   readonly initialWorld: World;

@@ -5,7 +5,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { unreadableInput } from "../terminal/input-file.ts";
 import { envOption } from "../terminal/options.ts";
 
-/** As long as 16 random bytes in hexadecimal digits. */
+/** Length of 16 random bytes in hexadecimal digits. */
 const MIN_KEY_CHARACTERS = 32;
 const MAX_KEY_CHARACTERS = 4_096;
 const KEY_VARIABLE = "STANDIN_QUEUE_KEY";

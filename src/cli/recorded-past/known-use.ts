@@ -54,7 +54,7 @@ function usedBefore(activeAt: SimTime, suspendedAt: SimTime, delay: SuspendDelay
   return isTooEarly ? activeAt : Math.max(activeAt, suspendedAt - idleMs);
 }
 
-/** Of a compute that was active when it was read last. */
+/** The end of the use of a compute that was active at the last read. */
 function openUntil(
   { readAt, lastActiveAt = 0, existsUntil }: ComputePast,
   activeAt: SimTime,
@@ -62,7 +62,7 @@ function openUntil(
 ): SimTime {
   const end = existsUntil ?? readAt;
   if (delay === undefined || delay === "never") return Math.max(activeAt, end);
-  // It would have been suspended if its last use were older than its delay.
+  // The last use is at most one delay old: otherwise the compute would have been suspended.
   return Math.max(activeAt, Math.min(end, Math.max(lastActiveAt, end - delay * SECOND)));
 }
 

@@ -43,7 +43,7 @@ export type RecordedWorld = {
   readonly omissions: readonly PastOmission[];
 };
 
-/** What is done with the data directory around the writing of a world. */
+/** Called before a world is written into the data directory, and before its file gets its name. */
 export type RecordedWorldPlace = {
   /** Throws if the world must not be written. */
   readonly checkName: (directory: DataDirectory, world: string) => void;
@@ -51,7 +51,7 @@ export type RecordedWorldPlace = {
   readonly beforeMove?: (directory: DataDirectory, world: string, head: Head | undefined) => void;
 };
 
-/** Creates a world whose past is what the file of an account shows. Its clock is manual, and stands at the last pull. */
+/** Creates a world with the past that the file of an account shows. Its clock is manual and set to the last pull. */
 export function writeRecordedWorld(
   request: RecordedWorldRequest,
   { checkName, beforeMove = () => undefined }: RecordedWorldPlace = { checkName: checkIsNew },

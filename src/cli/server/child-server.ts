@@ -14,7 +14,7 @@ export type ReadyServer = {
   readonly consoleUrl: string;
 };
 
-/** Also if this process is killed. */
+/** Ends the child with this process, even if this process is killed. */
 export function endWithThisProcess(child: ChildProcess, watchdog: Watchdog): void {
   const { pid } = child;
   if (pid === undefined) return;

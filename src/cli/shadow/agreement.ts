@@ -1,7 +1,7 @@
 import { quantileMs } from "../../kernel/distribution.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 
-/** What is compared, with the rule of standin and its evidence (docs/evidence.md). */
+/** The comparisons, with the rule of standin and its evidence (docs/evidence.md). */
 const CHECKS = {
   suspend: { rule: "a compute suspends one delay after its last activity", evidence: "R" },
   duration: { rule: "operations take as long as those of the profile", evidence: "A" },
@@ -35,10 +35,10 @@ export type CheckResult = {
   readonly compared: number;
   /** Not compared, because the account does not show enough. */
   readonly skipped: number;
-  /** What happened minus what the rules say. */
+  /** The observed value minus the value that the rules predict. */
   readonly differencesMs?: readonly DurationMs[];
   readonly surprises: readonly Surprise[];
-  /** What could not be judged, and why. */
+  /** What could not be compared, and why. */
   readonly note?: string;
 };
 

@@ -6,7 +6,7 @@ import { plural } from "../../whatif/units/number-format.ts";
 import type { CheckResult, Surprise } from "./agreement.ts";
 import { isKnown } from "./compare-operations.ts";
 
-/** As rare as what the check of durations calls a difference. */
+/** Probability below which a number of failures is a difference. The check of durations uses the same probability. */
 const RAREST = 1e-6;
 
 /** The share of operations that should fail. */

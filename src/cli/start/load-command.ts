@@ -19,9 +19,9 @@ import { crc32 } from "node:zlib";
 /** The file of the bundled command, next to this one. Its name contains a digest of its content. */
 declare const COMMAND_FILE: string;
 
-/** What the command compiles at its start is stored after this time, or when it ends. */
+/** Time after which the compiled code of the command is stored. It is also stored when the command ends. */
 const STORE_AFTER_MS = 2_000;
-/** Those of two versions, of about 2 MB each. */
+/** Most files of compiled code: those of two versions, of about 2 MB each. */
 const MAX_FILES = 8;
 const CRC_BYTES = 4;
 /** The commands that run the most code. The others share a file. */
@@ -48,7 +48,7 @@ function evaluate(filename: string): CommandBundle {
   const path = storedCodePath();
   const cachedData = path === undefined ? undefined : readStoredCode(path);
   const script = new Script(source, { filename, ...(cachedData && { cachedData }) });
-  // Code of other flags of V8 is not replaced, because both would replace each other's.
+  // Code that was compiled with other flags of V8 is not replaced, so that two commands do not replace each other's.
   if (isMainThread && path !== undefined && cachedData === undefined) storeLater(script, path);
   const module = { exports: {} };
   // `build.mjs` has made a function of it, with the parameters of a CommonJS module and `import()`.
@@ -61,7 +61,7 @@ function evaluate(filename: string): CommandBundle {
   return module.exports as CommandBundle;
 }
 
-/** The same variables as for the compile cache of newer versions of Node. */
+/** Path of the stored code. Reads the environment variables of the compile cache of newer versions of Node. */
 function storedCodePath(): string | undefined {
   const { NODE_DISABLE_COMPILE_CACHE: disabled, NODE_COMPILE_CACHE: chosen } = process.env;
   if (disabled !== undefined && disabled !== "") return undefined;

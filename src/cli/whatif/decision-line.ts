@@ -35,7 +35,7 @@ export function decisionLine(args: readonly string[], command: Command): string 
 
 type TypedOption = { readonly flag: string; readonly value: string | undefined };
 
-/** As they were typed: a parsed value may have no text. */
+/** Options as the user typed them, because a parsed value may have no text. */
 function typedOptions(args: readonly string[], command: Command): readonly TypedOption[] {
   const found: TypedOption[] = [];
   for (let index = 0; index < args.length; index += 1) {

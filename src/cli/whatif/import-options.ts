@@ -16,7 +16,7 @@ export type InputOptions = {
   readonly timeZone?: string;
   readonly timeUnit?: NumberUnit;
   readonly durationUnit?: NumberUnit;
-  /** Of requests that state none; false if they take no time. */
+  /** Duration of requests that state none; false if requests take no time. */
   readonly duration?: DurationMs | false;
   readonly strict?: boolean;
 };

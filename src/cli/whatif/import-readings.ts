@@ -2,10 +2,10 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import { columnsText, type FirstRow, type InputReading } from "../../traffic/recorded/rows/input-reading.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-/** Many inputs, such as the files of a month, are read alike. */
+/** Inputs such as the files of a month are all read in the same way, so the first few suffice. */
 const MAX_INPUTS_SHOWN = 5;
 
-/** How the inputs were read, for a person: inputs with the columns of an earlier one are omitted. */
+/** Describes how the inputs were read. Omits inputs with the same columns as an earlier one. */
 export function readingLines(readings: readonly InputReading[]): string[] {
   const seen = new Set<string>();
   const different = readings.filter(({ columns }) => {
@@ -24,7 +24,7 @@ function cellsOf({ compute, at, durationMs, source }: FirstRow): string[] {
   return [compute, isoInstant(at), String(durationMs), source];
 }
 
-/** The same for JSON: all inputs. */
+/** How an input was read, for JSON. */
 export function readingSummary({ input, columns, first }: InputReading) {
   return {
     input,

@@ -52,7 +52,7 @@ export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTrac
   return { ...where, world: [world], from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
 }
 
-/** Flags without influence on the result, and secrets. */
+/** Flags that have no influence on the result, or contain secrets. */
 const OMITTED_FLAGS: readonly string[] = [
   "--out",
   "--control-token",
@@ -63,7 +63,7 @@ const OMITTED_FLAGS: readonly string[] = [
   "--insecure",
   "--parts",
 ];
-/** Those of them without a value. */
+/** Flags of `OMITTED_FLAGS` without a value. */
 const OMITTED_SWITCHES: readonly string[] = ["--insecure"];
 
 /** A command line that repeats the question with every default and environment variable spelled out. */

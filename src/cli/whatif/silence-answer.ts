@@ -13,8 +13,8 @@ import { trafficFromFile } from "./trace-files.ts";
 import type { TraceOptions } from "./trace-options.ts";
 
 /**
- * What is done about days without any request that look like missing data: without an instruction, the user is asked,
- * because as idle time they would make every delay look cheaper than it is.
+ * Handles days without any request that look like missing data. Throws an error that asks for `--silence` if the option
+ * is absent: as idle time, such days would make every delay look cheaper than it is.
  */
 export function silenceAnswer(
   file: TraceFile,

@@ -80,7 +80,7 @@ export type Figures = Readonly<
       readonly difference: number;
       /** Half the width of the 95 % interval; absent if nothing is random. */
       readonly plus_minus?: number;
-      /** The same for these computes on other days; absent if the period is too short. */
+      /** Half the width of the 95 % interval over other days; absent if the period is too short. */
       readonly margin_95?: number;
     } | null
   >
@@ -93,7 +93,7 @@ export type ComputeFigures = {
 export type PolicyFigures = {
   readonly policy: string;
   readonly figures: Figures;
-  /** Those whose cost changes most. */
+  /** The computes whose cost changes most. */
   readonly by_compute?: readonly ComputeFigures[];
 };
 export type WhatIfAnswer = {

@@ -20,7 +20,7 @@ export function reportAdvance({ now, events, next_since }: Advance): void {
     shownNotice = notify("done", `Nothing happened up to ${formatInstant(now)}.`);
     return;
   }
-  // Of a long way, the answer has the first events only.
+  // The answer to a long advance has the first events only.
   const until = next_since === undefined ? last.seq : Number.POSITIVE_INFINITY;
   const count = `${events.length}${next_since === undefined ? "" : " or more"}`;
   shownNotice = notify(

@@ -11,7 +11,7 @@ type HoverProps = {
   readonly answer: TimelineAnswer | undefined;
 };
 
-/** What is under the pointer, in words. */
+/** Describes the compute and the instant under the pointer. */
 export function Hover({ pointer, width, compute, instant, answer }: HoverProps) {
   if (pointer === undefined || instant === undefined) return null;
   const side =

@@ -4,7 +4,7 @@ import { computes } from "../state/world.ts";
 import { AXIS_HEIGHT } from "./draw.ts";
 import type { TimelineView } from "./view.ts";
 
-/** What is at a place of the drawing. */
+/** Converts positions on the drawing to instants and lanes. */
 export type Places = {
   readonly instantAt: (x: number) => number;
   /** Where on the drawing an event of the pointer is. */
@@ -13,7 +13,7 @@ export type Places = {
     readonly y: number;
   };
   readonly laneAt: (y: number) => Compute | undefined;
-  /** The time that a distance stands for. */
+  /** The duration that a horizontal distance represents. */
   readonly durationOf: (width: number) => number;
 };
 

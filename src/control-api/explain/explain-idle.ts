@@ -47,7 +47,10 @@ export function explainIdle(view: WorldView, compute: Compute, events: readonly 
   };
 }
 
-/** Of the past that was read from another server. The end of its use follows from the delay, if that is known. */
+/**
+ * Explains a suspend that another server recorded, and that this world has in its past. If the delay caused it, the
+ * last use ended one delay before.
+ */
 function explainRecordedSuspend(
   { id, lastActiveAt = 0 }: Compute,
   suspended: EventOf<"ComputeSuspended">,

@@ -15,7 +15,7 @@ export function renderObject(value: unknown, property = ""): unknown {
   return render(value, propertyOf(property), false);
 }
 
-/** The same with properties sorted by name: their order differs between rows in memory and rows from a file. */
+/** Like `renderObject`, with properties sorted by name: their order differs between rows in memory and in a file. */
 export function renderSorted(value: unknown, property = ""): unknown {
   return render(value, propertyOf(property), true);
 }

@@ -1,10 +1,10 @@
-/** What the data of branches takes on disk, for all worlds of the server, in bytes. */
+/** Disk space of the data of branches and its limit, for all worlds of the server, in bytes. */
 export type DataUsage = {
   readonly volumes: number;
   readonly bytes: number;
-  /** Of volumes that no world needs any more. */
+  /** Bytes of volumes that no world needs any more. */
   readonly waitingBytes: number;
-  /** `undefined`: there means no limit. */
+  /** Undefined if unlimited. */
   readonly limitBytes: number | undefined;
 };
 

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { runState } from "../document/run-objects.ts";
 
-/** What is known of a scenario run that this server shows: `standin run --ui`. */
+/** The state of the scenario run that this server shows: `standin run --ui`. */
 export type RunState = z.output<typeof runState>;
 
 export const RUN_ACTIONS = ["step", "continue", "finish", "stop"] as const;

@@ -31,7 +31,7 @@ export function endpointRoutes(): readonly ControlApiRoute[] {
   return [listEndpoints, getEndpointStats];
 }
 
-/** As many as take a few milliseconds. */
+/** Computes rendered in one step: a few milliseconds of work. */
 const COMPUTES_PER_STEP = 50;
 
 const listEndpoints = route(

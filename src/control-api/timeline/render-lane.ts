@@ -7,9 +7,9 @@ export type RenderedInterval = {
   readonly until_ms: number;
   /** `mixed`: several states, each shorter than a point. */
   readonly state: LaneState | "mixed";
-  /** The size; of a mixed interval the largest. */
+  /** The size; in a mixed interval the largest one. */
   readonly size_cu: number;
-  /** Of a mixed interval, the share of its time in which the compute is active: 0 to 1. */
+  /** Share of the time in which the compute is active, from 0 to 1; only in a mixed interval. */
   readonly active_share?: number;
 };
 

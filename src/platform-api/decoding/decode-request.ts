@@ -24,7 +24,7 @@ export function bodyFailure(operationId: string, text: string): string | undefin
   );
 }
 
-/** What the platform says about a body that is not JSON by its type. */
+/** The platform's message about a body whose content type is not JSON. */
 export function contentTypeFailure(
   operationId: string,
   text: string,
@@ -37,7 +37,7 @@ export function contentTypeFailure(
   return name === "application/json" ? undefined : `unexpected Content-Type: ${name}`;
 }
 
-/** The same for the query. Parameters are read in the order of the document. */
+/** The platform's message about a query that does not decode. Parameters are read in the order of the document. */
 export function queryFailure(operationId: string, query: URLSearchParams): string | undefined {
   return failureOf(() => {
     for (const [name, type] of Object.entries(PARAMETER_TYPES[operationId] ?? {}))

@@ -122,7 +122,7 @@ function checkedPosition(
     (query.sort_by ?? cursor.sortBy) !== cursor.sortBy ||
     (query.sort_order ?? cursor.sortOrder) !== cursor.sortOrder;
   if (isOther) return invalidCursor();
-  // Of a deleted branch only the value is known.
+  // If the branch was deleted, only the value of the sorted field is known.
   const beyond = cursor.sortOrder === "asc" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   return { ...cursor, number: cursor.number ?? branch?.number ?? beyond };
 }

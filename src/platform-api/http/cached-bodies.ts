@@ -4,10 +4,10 @@ import { gzip } from "node:zlib";
 import type { JsonList } from "../render/cached-json.ts";
 
 const gzipped = promisify(gzip);
-/** Of all cached bodies together. */
+/** Size of all cached bodies together. */
 const MAX_BYTES = 16 * 1024 ** 2;
 
-/** The bytes of a list, and what follows from them, each made when it is first needed. */
+/** The bytes of a list. Their tag and compressed form are computed on first use. */
 export class CachedBody {
   readonly list: JsonList;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -19,7 +19,7 @@ export class CachedBody {
     this.bytes = new TextEncoder().encode(list.toString());
   }
 
-  /** The same for compressed bytes, so it is weak. */
+  /** Weak, because the compressed body has the same tag. */
   get etag(): string {
     this.#etag ??= `W/"${createHash("sha1").update(this.bytes).digest("base64url")}"`;
     return this.#etag;
@@ -31,7 +31,7 @@ export class CachedBody {
   }
 }
 
-/** The latest list of each URL, the oldest of them forgotten first. */
+/** The latest list of each URL. The oldest ones are removed first. */
 export class CachedBodies {
   readonly #bodies = new Map<string, CachedBody>();
   #size = 0;

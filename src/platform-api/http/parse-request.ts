@@ -51,13 +51,13 @@ export function parseRequest(
   };
 }
 
-/** Of a body that has been read. Limits of standin are not the platform's. */
+/** The platform's message about a body that does not decode. Absent if a limit of standin rejects the body. */
 function failureOf(operation: string, { text, contentType, excess, isRefused, isMalformed }: RequestBody) {
   if (excess !== undefined || isRefused === true || isMalformed === true) return undefined;
   return contentTypeFailure(operation, text, contentType) ?? bodyFailure(operation, text);
 }
 
-/** What the message of an error says before its cause. */
+/** The part of an error message before its cause. */
 type Decoding = {
   readonly isNamed: boolean;
   readonly part: "params" | "request";

@@ -6,7 +6,7 @@ import { AUTH_OPERATIONS, authProvider, renderIntegration, renderNewIntegration 
 import { AUTH_USER_OPERATIONS, newAuthUser, renderNewUser } from "./auth-users.ts";
 import { type RecordedOperation, recorded } from "./recorded-operation.ts";
 
-/** The operations on a branch that have a deprecated form for a project, by the path that both end in. */
+/** Operations on a branch that have a deprecated form for a project with the same end of the path. */
 const OF_BOTH = [
   "GET /auth/domains",
   "POST /auth/domains",
@@ -17,7 +17,7 @@ const OF_BOTH = [
   "DELETE /auth/oauth_providers/:oauth_provider_id",
   "DELETE /auth/users/:auth_user_id",
 ];
-/** Those whose path differs. */
+/** Operations on a branch whose deprecated form ends in another path. */
 const RENAMED: Readonly<Record<string, RecordedOperation["route"]>> = {
   "GET /auth/email_provider": "GET /auth/email_server",
   "PATCH /auth/email_provider": "PATCH /auth/email_server",

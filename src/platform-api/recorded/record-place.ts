@@ -34,7 +34,10 @@ export const ON_PROJECT: Place = {
   branchOf: (request) => defaultBranch(request, request.params["project_id"]),
 };
 
-/** The same for calls that name the project in their body. */
+/**
+ * D: deprecated calls that name the project, and perhaps a branch, in their body. A: the default branch if they name
+ * none.
+ */
 export const IN_BODY: Place = {
   path: "/projects/auth",
   params: z.object({}),

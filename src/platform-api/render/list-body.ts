@@ -4,7 +4,7 @@ import { JsonList } from "./cached-json.ts";
 type ListedAs<Row> = {
   /** The row as JSON, which may be cached. */
   readonly json: (row: Row) => string;
-  /** The same as an object, for worlds with recorded answers. */
+  /** The row as an object, for worlds with recorded answers. */
   readonly render: (row: Row) => object;
   /** Fields in addition to the list. */
   readonly fields?: object;

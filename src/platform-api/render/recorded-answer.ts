@@ -55,8 +55,8 @@ const NEWER_IN_ROLE: Fields = ["authentication_method"];
 const NEWER_IN_ORGANIZATION: Fields = ["plan", "managed_by", "allow_hipaa_projects", "require_mfa"];
 
 /**
- * S: what the document of 2026 has and that of December 2024 (`@neondatabase/api-client` 1.10.3) lacks, by the property
- * that has the object or the list of them. No recording of 2024 has one of these fields.
+ * S: fields that the document of 2026 has and the one of December 2024 (`@neondatabase/api-client` 1.10.3) lacks, by
+ * the property that contains the object or the list of objects. No recording of 2024 has one of these fields.
  */
 const NEWER_FIELDS: Readonly<Record<string, Fields>> = {
   project: NEWER_IN_PROJECT,
@@ -71,7 +71,7 @@ const NEWER_FIELDS: Readonly<Record<string, Fields>> = {
   billing_account: ["state", "plan_details", "spending_limit_cents"],
 };
 
-/** The same for answers that are such an object or a list of them. */
+/** S: fields that answers of 2024 lack, for operations whose answer is the object itself or a list of objects. */
 const NEWER_FIELDS_OF_ANSWERS: Readonly<Record<string, Fields>> = {
   createApiKey: ["created_by"],
   listApiKeys: ["created_by"],

@@ -56,7 +56,7 @@ export function renderListedEndpoint(world: World, compute: Compute, now: SimTim
   return renderEndpoint(world, compute, now);
 }
 
-/** The same as JSON. */
+/** JSON of `renderListedEndpoint`, cached by compute. */
 export function listedEndpoint(world: World, compute: Compute, now: SimTime): string {
   return listTexts.text(compute, [world.settings, lastActive(compute, now)], () =>
     renderListedEndpoint(world, compute, now),

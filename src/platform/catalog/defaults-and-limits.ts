@@ -29,7 +29,10 @@ export type Profile = {
   readonly fileCacheShare: number;
   readonly sharedBuffersMb: number;
   readonly maxConnections: (minCu: number, maxCu: number) => number;
-  /** Settings of Postgres that follow from the size limits, or are the same for all. Settings that the customer chose have precedence. */
+  /**
+   * Settings of Postgres that follow from the size limits, or are the same for all. Settings that the customer chose
+   * have precedence.
+   */
   readonly pgSettings: (minCu: number, maxCu: number) => PgSettings;
   /** Sessions that the connection pooler opens for one role and database. */
   readonly poolSize: (maxConnections: number) => number;

@@ -5,9 +5,9 @@ export type SettingValues = { readonly since?: number } & (
   | {
       readonly min: number;
       readonly max: number;
-      /** Of `min` and `max`, and of a value without one. Absent: the value is a plain number. */
+      /** Unit of `min`, `max`, and values without a unit. Absent if the setting is a plain number. */
       readonly unit?: BaseUnit;
-      /** Whether it may be a fraction. */
+      /** Whether fractions are allowed. */
       readonly isReal?: true;
     }
 );

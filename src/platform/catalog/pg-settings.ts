@@ -5,8 +5,8 @@ import { ACCEPTED, type Result, refuse } from "./refusal-codes.ts";
 export type PgSettings = Readonly<Record<string, string>>;
 
 /**
- * Why a compute cannot have a setting, for the error message; `undefined` if it can. Names are case-insensitive, as
- * those of Postgres.
+ * The reason why a compute cannot have a setting, for the error message; `undefined` if it can. Names are
+ * case-insensitive, as in Postgres.
  */
 export function problemOfPgSetting(name: string, value: string): string | undefined {
   const owner = OWNERS.get(name.toLowerCase());
@@ -17,7 +17,7 @@ export function problemOfPgSetting(name: string, value: string): string | undefi
   return accepts(values, value) ? undefined : `must be ${describeValues(values)}, got "${value}"`;
 }
 
-/** A: 422, as for preload libraries that the project's version of Postgres does not have. */
+/** A: 422, the status for preload libraries that the project's version of Postgres does not have. */
 export function checkPgSettings(
   { pgVersion }: { readonly pgVersion: number },
   field: string,
@@ -35,8 +35,8 @@ export function checkPgSettings(
 }
 
 /**
- * Those that a Postgres of this version accepts. Earlier releases stored any setting, and a world may run with a version
- * that its project does not have.
+ * The settings that this version of Postgres accepts. Earlier releases stored any setting, and a world may run another
+ * version than its project has.
  */
 export function applicablePgSettings(settings: PgSettings, pgVersion: number): PgSettings {
   return Object.fromEntries(
@@ -47,13 +47,15 @@ export function applicablePgSettings(settings: PgSettings, pgVersion: number): P
   );
 }
 
-/** What determines a setting that is not the customer's. R: the two sizes. S: libraries and replication have fields. */
+/**
+ * Settings that the customer cannot set, with the reason. R: the two sizes. S: libraries and replication have fields.
+ */
 const OWNERS: ReadonlyMap<string, string> = new Map([
   ["max_connections", "the platform sets it from the minimum size of the compute"],
   ["shared_buffers", "the platform sets it, to 128MB"],
   ["wal_level", "it follows the project's settings.enable_logical_replication"],
   ["shared_preload_libraries", "libraries are chosen by preload_libraries"],
-  // D: the platform's formula has it.
+  // D: the platform's formula sets it.
   ["max_worker_processes", "the platform sets it from the maximum size of the compute"],
 ]);
 
@@ -70,7 +72,7 @@ function valuesOf(name: string): SettingValues | undefined {
 const FLAGS = ["on", "off", "true", "false", "yes", "no", "1", "0"];
 const NUMBER = /^([+-]?\d{1,30}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?) ?([A-Za-z]{1,3})?$/;
 
-/** As Postgres writes them, by the unit of the table: how many of it one of them is. */
+/** Factors from the units of Postgres to each base unit of the table. */
 const UNITS: Readonly<Record<"kB" | "8kB" | "ms", Readonly<Record<string, number>>>> = {
   kB: { B: 1 / 1024, kB: 1, MB: 1024, GB: 1024 ** 2, TB: 1024 ** 3 },
   "8kB": { B: 1 / 8192, kB: 1 / 8, MB: 128, GB: 128 * 1024, TB: 128 * 1024 ** 2 },

@@ -72,6 +72,6 @@ export type ApiKeyEvent =
   | (EventBase & {
       readonly type: "ApiKeyRemoved";
       readonly keyId: number;
-      /** As `RevokedHash.hash`; absent in events of releases up to 0.4, which forgot the hash. */
+      /** `RevokedHash.hash` of the key; absent in events of releases up to 0.4, which did not keep hashes. */
       readonly hash?: string;
     });

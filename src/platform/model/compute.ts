@@ -49,7 +49,7 @@ type ComputeSetting = {
   /** The name in requests and answers. */
   readonly field: string;
   readonly kind: keyof Values;
-  /** Of a new compute that is created without it. Absent: the setting is optional. */
+  /** Value of a new compute that is created without the setting. Absent if the setting is optional. */
   readonly default?: boolean | string;
   /** Whether a change restarts an active compute. Disabling suspends it instead. */
   readonly restarts: boolean;
@@ -131,7 +131,7 @@ export type ScalingState = {
   /** Loads that a later reading will see, in order of arrival. */
   readonly running: readonly RunningLoad[];
   readonly resizedAt: SimTime;
-  /** As in the event of its start. */
+  /** Copied from the event of the start. */
   readonly readingSeed?: number;
 };
 
@@ -202,7 +202,7 @@ export function runtimeOf({
 
 const SETTING_NAMES = Object.keys(COMPUTE_SETTINGS) as readonly SettingName[];
 
-/** One thing for each setting, by its name in requests and answers: the one of its kind. */
+/** Maps each setting, by its name in requests and answers, to the value of `kinds` for its kind. */
 export function bySettingField<Kinds extends { readonly [Kind in keyof Values]: unknown }>(
   kinds: Kinds,
 ): { readonly [Name in SettingName as Table[Name]["field"]]: Kinds[Table[Name]["kind"]] } {
@@ -225,12 +225,12 @@ export function defaultSettingFields(): SettingFields {
   return renderSettings(newSettings({}, {}));
 }
 
-/** Those of a request that it contains. */
+/** The settings that a request contains; undefined where it contains none. */
 export function chosenSettings(fields: SettingFields): ChosenSettings {
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, fields[COMPUTE_SETTINGS[name].field]]));
 }
 
-/** Those that an update contains. */
+/** The settings of an update that are not undefined. */
 export function givenSettings(chosen: ChosenSettings): ChosenSettings {
   return Object.fromEntries(
     SETTING_NAMES.filter((name) => chosen[name] !== undefined).map((name) => [name, chosen[name]]),

@@ -1,7 +1,7 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { BranchData } from "./branch-data.ts";
 
-/** What is stored of the data of a branch. */
+/** Describes the stored data of a branch. */
 export type DataDescription = {
   /** The major version of Postgres that wrote the data. */
   readonly pgVersion: number;
@@ -9,7 +9,7 @@ export type DataDescription = {
   readonly asOf: SimTime;
   /** Whether nothing was written after `asOf`. */
   readonly isExact: boolean;
-  /** On disk; 0 if the branch only refers to the data of another one. */
+  /** Bytes on disk; 0 if the branch only refers to the data of another branch. */
   readonly sizeBytes: number;
   /** Number of positions that are known by their instant, since `since`. */
   readonly points: number;

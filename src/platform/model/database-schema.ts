@@ -2,7 +2,7 @@ import type { DataReference } from "./branch-data.ts";
 
 /** An object of a database, and the statements that create it. */
 type SchemaObject = {
-  /** As pg_dump names it, such as `TABLE` or `FK CONSTRAINT`. */
+  /** Type in the terms of pg_dump, such as `TABLE` or `FK CONSTRAINT`. */
   readonly type: string;
   readonly schema: string;
   readonly name: string;

@@ -37,9 +37,9 @@ type EventsByNoun = {
  */
 export type Event = EventsByNoun[keyof EventsByNoun];
 
-/** Who may do what, and what is only stored for callers. */
+/** Nouns of access rights, and of records that are only stored for callers. */
 export type AccessNoun = "account" | "apiKey" | "record";
-/** What is in a branch, and copies of it. */
+/** Nouns of the content of branches, and of copies of it. */
 export type ContentNoun = "role" | "database" | "snapshot";
 
 /** A branch has content or settings that it did not have, and is neither created nor deleted. */

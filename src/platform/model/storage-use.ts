@@ -1,10 +1,10 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 
-/** What a branch stores at an instant, in bytes. */
+/** Bytes that a branch stores at an instant. */
 export type StorageLevels = {
   /** The data of a branch without a parent. */
   readonly root: number;
-  /** What a branch with a parent stores in addition to the data of its parent. */
+  /** Data that a branch with a parent stores in addition to the data of its parent. */
   readonly child: number;
   /** Log that is retained to restore earlier instants. */
   readonly history: number;
@@ -12,15 +12,15 @@ export type StorageLevels = {
   readonly logical: number;
 };
 
-/** What was stored over time: bytes × milliseconds. These exceed the exact integers, so sums are rounded. */
+/** Storage over time, in bytes × milliseconds. The values exceed the exact integers, so sums are rounded. */
 export type StorageUse = StorageLevels & {
-  /** It is booked up to this instant. */
+  /** Storage is booked up to this instant. */
   readonly until: SimTime;
 };
 
 export const NO_STORAGE: StorageLevels = { root: 0, child: 0, history: 0, logical: 0 };
 
-/** What is stored in all branches together, as the deprecated fields report it. */
+/** Bytes stored in all branches together, as the deprecated fields report them. */
 export function storedBytes({ root, child, history }: StorageLevels): number {
   return root + child + history;
 }

@@ -48,11 +48,11 @@ export class ServedCompute {
   /** The sample that is read now. */
   #sampled: Promise<void> | undefined;
   #applying: NodeJS.Timeout | undefined;
-  /** By the connections that may drop a database now. */
+  /** By connection that may drop a database now. */
   readonly #drops = new Map<string, Absence>();
   #replications = 0;
   #publishing: Promise<void> = Promise.resolve();
-  /** Of the local file cache when the last work began, in blocks. */
+  /** Capacity of the local file cache when the last work began, in blocks. */
   #cacheCapacity = 0;
 
   constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {

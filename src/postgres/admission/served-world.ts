@@ -47,9 +47,9 @@ export class ServedWorld {
   readonly #mockSecret = randomBytes(32);
   readonly #verifiers = new KnownVerifiers();
   readonly #changes = new ComputeChanges();
-  /** Those with an open span: every query looks for their reports. */
+  /** Computes with an open span. Every query looks for their reports. */
   readonly #openSpans = new Set<ComputeSpans>();
-  /** Its users are connections and engines. */
+  /** Used by connections and engines. */
   readonly #subscription: WorldSubscription;
   readonly #data: WorldData;
   readonly #clusters: WorldClusters;

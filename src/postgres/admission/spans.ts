@@ -136,7 +136,7 @@ export class ComputeSpans {
     };
   }
 
-  /** Those that the world does not know yet. */
+  /** Blocks that were not yet reported to the world. */
   get unreportedBlocks(): BlockCounts {
     return this.#blocks ?? NO_BLOCKS;
   }

@@ -141,7 +141,10 @@ function contentOf(transaction: Transaction, branchId: string): Content {
   };
 }
 
-/** Of a password that is stored without one, the verifier is stored by its first use. */
+/**
+ * The stored verifier of the role's password. If there is none, it is computed and stored now. Undefined without
+ * password.
+ */
 function storedVerifier(transaction: Transaction, { secretId, noLogin }: Role): string | undefined {
   if (noLogin === true) return undefined;
   const stored = transaction.readSecret(verifierId(secretId));

@@ -30,12 +30,12 @@ export class ComputeHost {
   #stopping: Promise<void> = Promise.resolve();
   #isStopping = false;
   readonly #blocks = new BlockStatistics();
-  /** That of the engine that was started last. */
+  /** The cluster of the engine that was started last. */
   #cluster: ComputeCluster | undefined;
   #volumeId: string | undefined;
   #ended: Promise<void> = Promise.resolve();
   #sessions = 0;
-  /** The engine was started for a session that has not come yet. */
+  /** Whether the engine was started for a session that has not begun yet. */
   #isAhead = false;
   #aheadChecked: Promise<void> = Promise.resolve();
   #idleTimer: NodeJS.Timeout | undefined;
@@ -46,8 +46,8 @@ export class ComputeHost {
   }
 
   /**
-   * What the sessions have read since the last call, and the size of the data; `undefined` if that is not known.
-   * `cacheCapacity`: of the local file cache, in blocks.
+   * The blocks that sessions have read since the last call, and the size of the data; `undefined` if no engine runs.
+   * `cacheCapacity`: capacity of the local file cache, in blocks.
    */
   async sampleData(cacheCapacity: number): Promise<DataSample | undefined> {
     return (await this.#running) === undefined ? undefined : this.#blocks.sample(cacheCapacity);
@@ -64,7 +64,7 @@ export class ComputeHost {
     if (directory !== undefined) writeCacheStatistics(directory, statistics, this.#blocks.counted());
   }
 
-  /** That of the engine that was started last; `undefined` if it has the machine's clock. */
+  /** The clock of the running engine; `undefined` if no engine runs, or if it has the machine's clock. */
   get clock(): EngineClock | undefined {
     return this.#running === undefined ? undefined : this.#engine?.clock;
   }

@@ -21,7 +21,7 @@ export type EnginePlan = {
   /** Whether clients only read. */
   readonly isReplica: boolean;
   readonly maxConnections: number;
-  /** Of the largest compute. */
+  /** `max_connections` of the largest compute. */
   readonly mostConnections: number;
   /** `max_worker_processes` of the largest compute. */
   readonly mostWorkers: number;

@@ -104,7 +104,7 @@ export class ReplicaCluster implements ComputeCluster {
     this.#release();
   }
 
-  /** Those of the world are applied by the primary, and replayed here. */
+  /** Waits until the primary has applied the content of the world and this replica has replayed it. */
   async syncContent(): Promise<void> {
     const { writer } = this.#options;
     const { engine: primary, release } = await borrow(writer);

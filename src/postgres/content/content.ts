@@ -32,11 +32,13 @@ export type LearnedChanges = {
   readonly droppedDatabases: readonly string[];
 };
 
-/** The salt is another one for each password, and no secret: the login tells it to every client. */
+/** The salt differs for each password. It is not secret: the login sends it to every client. */
 const SALT = /^SCRAM-SHA-256\$\d+:([^$]+)\$/;
 const OTHER_PASSWORD = "other";
 
-/** What is stored in the cluster instead of a verifier, which other roles must not read. */
+/**
+ * Identifies a password in the cluster. The verifier itself is not stored there, because other roles must not read it.
+ */
 export function passwordId(verifier: string | undefined): string | null {
   if (verifier === undefined) return null;
   return verifier === "" ? "" : (SALT.exec(verifier)?.[1] ?? OTHER_PASSWORD);

@@ -14,7 +14,7 @@ const TABLES = `SELECT format('%I.%I', nspname, relname) AS name FROM pg_class
       WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e'))
   ORDER BY 1`;
 
-/** Those that fire in a session whose `session_replication_role` is `replica`. */
+/** Triggers that fire in a session whose `session_replication_role` is `replica`. */
 const TRIGGERS = `SELECT format('ALTER TABLE ONLY %I.%I', nspname, relname) AS alter, quote_ident(tgname) AS name,
     CASE tgenabled WHEN 'A' THEN 'ALWAYS' ELSE 'REPLICA' END AS mode FROM pg_trigger
     JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -28,9 +28,10 @@ const SEQUENCES = `SELECT format('%I.%I', nspname, relname) AS name FROM pg_clas
   WHERE relkind = 'S' AND nspname !~ '^pg_t' ORDER BY 1`;
 
 /**
- * Deletes all rows of all databases, and what tells about them: statistics, values of added columns, large objects, the
- * values of sequences, the content of materialized views. The schema stays. No code of clients runs: no trigger is enabled in the meantime, and
- * what an index calls, Postgres calls with the rights of the table's owner only.
+ * Deletes all rows of all databases, and data derived from them: statistics, values of added columns, large objects,
+ * the values of sequences, and the content of materialized views. The schema stays. No code of clients runs with the
+ * rights of the superuser: all triggers are disabled, and Postgres calls the functions of an index with the rights of
+ * the table's owner.
  */
 export async function deleteRows(engine: RunningEngine): Promise<void> {
   const databases = ["postgres", ...(await clientDatabases(engine))];

@@ -87,11 +87,11 @@ export class BranchVolumes {
     }
     volume.setOpen(false);
     const unpin = this.#volumes.pin(volume.id);
-    // What is not shortened now is shortened after the next end.
+    // If this fails, the log is shortened after the next end.
     void makeSparse(volume.logDirectory)
       .catch(() => undefined)
       .finally(() => {
-        // It may be in use again.
+        // The volume may be in use again.
         if (!this.#running.has(volume.id)) this.#volumes.usage.end(volume.id);
         unpin();
       });
@@ -148,7 +148,7 @@ export class BranchVolumes {
     }
   }
 
-  /** Runs an engine on a copy of what a reference is, which is removed afterwards. */
+  /** Runs an engine on a copy of the data that the reference names. The copy is removed afterwards. */
   async onCopy<T>(
     historyId: string,
     reference: DataReference & { readonly volumeId: string },
@@ -164,8 +164,8 @@ export class BranchVolumes {
   }
 
   /**
-   * The same for the latest state of a volume that no engine runs on. In contrast to a copy that replays the log, sequences
-   * have the values that clients saw: the log is up to 32 values ahead of them.
+   * Runs an engine on a copy of the latest state of a volume that no engine runs on. Sequences have the values that
+   * clients saw. A copy that replays the log would have values that are up to 32 ahead.
    */
   async onLatest<T>(
     historyId: string,
@@ -173,7 +173,7 @@ export class BranchVolumes {
     work: (engine: RunningEngine) => Promise<T>,
   ): Promise<T> {
     return this.#onScratch(historyId, volumeId, work, async () => {
-      // After a kill, an engine is started and stopped.
+      // If Postgres was killed, starts and stops it, to complete its data.
       await this.end(volumeId);
       const { dataDirectory } = this.#volumes.volume(volumeId);
       await this.#engine.stopLeftover(dataDirectory);

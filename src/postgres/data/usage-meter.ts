@@ -56,7 +56,7 @@ export class UsageMeter {
     }
   }
 
-  /** Of the volumes whose engines run. Ties are resolved by their order. */
+  /** The volume with a running engine that has grown most since its last allowed size. On a tie, the first one. */
   #largestGrowth(): string | undefined {
     const { usage } = this.#options.volumes;
     const growth = (id: string) => usage.bytesOf(id) - (this.#allowed.get(id) ?? 0);

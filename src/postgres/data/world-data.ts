@@ -27,7 +27,7 @@ type RunningBranch = {
   readonly volume: Volume;
   readonly branchId: string;
   readonly onWritten: (bytes: number) => void;
-  /** That of the last mark, in bytes. */
+  /** Position of the last mark in the log, in bytes. */
   position: number;
 };
 
@@ -38,7 +38,7 @@ export class WorldData {
   readonly #isTooLong: WorldDataOptions["isTooLong"];
   readonly #shortenLogs: () => void;
   readonly #running = new Map<RunningEngine, RunningBranch>();
-  /** By branch. */
+  /** Functions that are called with the engine of a branch, by branch. */
   readonly #followers = new Map<string, Set<(engine: RunningEngine) => void>>();
   /** Volumes whose engine stops, and whose current state is marked. */
   readonly #clean = new Set<string>();

@@ -97,7 +97,7 @@ export interface RunningEngine {
   /** The Unix socket or port that clients are relayed to. */
   readonly address: EngineAddress;
   readonly pid: number;
-  /** `undefined`: it has the machine's clock. */
+  /** Undefined if the engine has the machine's clock. */
   readonly clock: EngineClock | undefined;
   /** Time from the spawn of the process until it accepted connections, in milliseconds of wall-clock time. */
   readonly startMs: number;
@@ -109,8 +109,8 @@ export interface RunningEngine {
    */
   query: AdminQuery;
   /**
-   * The same in a database that clients write to: nothing that runs there may call their code with the rights of the
-   * superuser. The session ends with `work`.
+   * Runs statements as the superuser in a database that clients write to. The statements must not call code of clients,
+   * which would have the rights of the superuser. The session ends with `work`.
    */
   inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T>;
   /** Ends the sessions of `inDatabase`, and opens none until the end of the absence. */
@@ -162,7 +162,7 @@ export type EngineAddress = { readonly path: string };
 /** Statements of a user failed. */
 export class ScriptError extends Error {
   override readonly name = "ScriptError";
-  /** Of the statement that failed, if it is known. The first line is 1. */
+  /** Line of the statement that failed; the first line is 1. Undefined if it is unknown. */
   readonly line: number | undefined;
 
   constructor(message: string, line: number | undefined) {

@@ -33,11 +33,11 @@ export type CountedReads = Readonly<
   Record<string, Readonly<Record<string, readonly [read: number, uncached: number]>>>
 >;
 
-/** Where the files of the platform's extension are, and its name. */
+/** The name of the platform's extension, and the directory of its files. */
 export type ExtensionFiles = {
   readonly name: string;
   readonly directory: string;
-  /** Those that were prepared since the start of the server, by major version. */
+  /** Programs that were prepared since the start of the server, by major version. */
   readonly programs: Map<number, PreparedProgram & { readonly source: string }>;
 };
 
@@ -54,7 +54,7 @@ const EXTENSION_CONTROL_PATH_SINCE = 18;
 export type FileCacheStatistics = {
   readonly file_cache_misses: number;
   readonly file_cache_hits: number;
-  /** In blocks. */
+  /** Size of the cached data, in blocks. */
   readonly file_cache_used: number;
   readonly file_cache_writes: number;
 };

@@ -315,7 +315,7 @@ export class PostgresEngine implements Engine {
     return child;
   }
 
-  /** As root, gives the files to the user that Postgres runs as. */
+  /** Gives the files to the user that Postgres runs as, if this process is root. */
   async #own(directory: string): Promise<void> {
     chmodSync(directory, 0o700);
     const { user } = this.#options;

@@ -24,19 +24,19 @@ const OWN_NAMES = Object.values(OWN_EVENT_TRIGGERS).map(literal).join(", ");
 /** Without quotes, they name no role. */
 const ROLE_KEYWORDS = ["current_role", "current_user", "session_user", "public", "none"];
 
-/** As `NAME`, but one match is one name. */
+/** A single name, like `NAME`, but without groups. */
 const ONE_NAME = '"(?:[^"]|"")+"|[a-z_][a-z0-9_$]*';
 
 /**
- * The name in the text after these parts, as Postgres reads it. They are all that is before it: a name in quotes may contain
- * what looks like them.
+ * SQL for the name that follows these parts of a statement, as Postgres reads it. The pattern begins at the start of
+ * the statement, because a name in quotes may contain the same words.
  */
 function nameAfter(statement: readonly string[]): string {
   const pattern = `^${GAP}${statement.join(SPACE)}${SPACE}(${ONE_NAME})`;
   return `substring(statement FROM ${literal(`(?i)${pattern}`)})`;
 }
 
-/** Of the name in `variable`: without quotes, or in small letters. */
+/** SQL for the name in `variable` as Postgres stores it: without its quotes, or in lower case if it has none. */
 function unquoted(variable: string): string {
   return `CASE WHEN ${variable} LIKE '"%' THEN replace(substr(${variable}, 2, length(${variable}) - 2), '""', '"')
       ELSE lower(${variable}) END`;

@@ -5,7 +5,9 @@ import { EngineError } from "./engine.ts";
 /** The version without a lock for threads: a process of Postgres has one thread, and signals interrupt it. */
 const FILE = "libfaketime.so.1";
 
-/** Of Fedora, of Arch and Alpine, and of its own installation. Debian has one for each architecture. */
+/**
+ * Directories of libraries on Fedora, on Arch and Alpine, and after `make install`. Debian has one per architecture.
+ */
 const DIRECTORIES = ["/usr/lib64", "/usr/lib", "/usr/local/lib"];
 
 /** The library that shows a process another time than the machine's. Throws `EngineError` if it is missing. */

@@ -260,7 +260,7 @@ export class PooledClient implements LinkedClient {
 const TERMINATE = 0x58; // "X"
 const OF_STATEMENT = 0x53; // "S"
 
-/** Of Describe and Close: they name a statement, not a portal. */
+/** Whether a Describe or Close message names a statement, and not a portal. */
 function isOfStatement(message: Buffer): boolean {
   return message[HEADER_BYTES] === OF_STATEMENT;
 }

@@ -86,7 +86,7 @@ export class ServerSession {
   /** Begins to work for a client, with the client's own settings. */
   link(client: LinkedClient): void {
     this.#client = client;
-    // As in PgBouncer, a client without a value, such as an application name, gets that of the session.
+    // A client without a value, such as an application name, gets the value of the session, as in PgBouncer.
     const changed = CLIENT_SETTINGS.filter((name) => {
       const wanted = client.settings.get(name) ?? "";
       return wanted !== "" && wanted !== this.#settings.get(name);

@@ -105,7 +105,7 @@ export function unknownWorld(name: string): ClientError {
   return { severity: ERROR, code: PLATFORM, message: `there is no world "${name}"` };
 }
 
-/** The same for a wrong password and for a role that does not exist. */
+/** A wrong password and a role that does not exist have the same error, so that clients cannot find names of roles. */
 export function authenticationFailed(role: string): ClientError {
   return { severity: ERROR, code: "28P01", message: `password authentication failed for user '${role}'` };
 }

@@ -7,11 +7,11 @@ const CANCEL_REQUEST = 80_877_102;
 const MAX_INT32 = 2 ** 31 - 1;
 const CANCEL_TIMEOUT_MS = 5_000;
 
-/** How to find the session that works for a client. */
+/** Finds the session that works for a client. */
 type FindKey = () => EngineKey | undefined;
 type EngineKey = { readonly address: EngineAddress; readonly pid: number; readonly secret: Buffer };
 
-/** The key of a client, and the body of the BackendKeyData message that tells it. */
+/** The key of a client, and the body of the BackendKeyData message that contains it. */
 type ClientKey = { readonly pid: number; readonly body: Buffer };
 
 type KnownKey = {
@@ -21,17 +21,17 @@ type KnownKey = {
   held?: Promise<unknown>;
 };
 
-/** The keys with which clients cancel queries. Those of the engines are not unique, so clients get others. */
+/** The keys with which clients cancel queries. Keys of engines are not unique, so clients get other keys. */
 export class CancelKeys {
   readonly #keys = new Map<number, KnownKey>();
 
-  /** Returns the body of the BackendKeyData message for the client. `body`: that of the engine. */
+  /** Registers a client. `body` is the body of the engine's BackendKeyData message. */
   register(address: EngineAddress, body: Buffer): ClientKey {
     const engine = { address, pid: body.readInt32BE(0), secret: Buffer.from(body.subarray(4)) };
     return this.#register(() => engine);
   }
 
-  /** Of a client whose session changes. `session`: the key of the one that works for it now. */
+  /** Registers a client of the pooler. `session` returns the key of the session that works for it now. */
   registerPooled(session: () => number | undefined): ClientKey {
     return this.#register(() => this.#keys.get(session() ?? 0)?.find());
   }

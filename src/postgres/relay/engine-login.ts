@@ -7,7 +7,7 @@ import type { CancelKeys } from "./cancel-keys.ts";
 
 /** Longest message of the engine before the session begins: an error with all its fields. */
 const MAX_LOGIN_BYTES = 65_536;
-/** As much as Node reads at once. */
+/** Bytes that Node reads at once. */
 const READ_BYTES = 65_536;
 
 /** A session of the engine that is ready for queries. */

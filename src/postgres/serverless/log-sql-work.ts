@@ -35,7 +35,7 @@ export async function logSqlWork(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof SqlError ? (error.code ?? "") : "";
-    // Of a transaction, it is not known which one failed.
+    // It is unknown which statement of a transaction failed.
     const prefix = work.statements.length > 1 ? "the transaction failed: " : "";
     add(() => ({ failed: { code, message: `${prefix}${message}` } }));
     throw error;

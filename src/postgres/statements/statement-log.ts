@@ -2,12 +2,12 @@ import type { SimTime } from "../../kernel/time.ts";
 
 /** A statement of a client, and how it ended. Neither values of parameters nor rows are in it. */
 export type LoggedStatement = {
-  /** Of the end of the statement. */
+  /** End of the statement. */
   readonly at: SimTime;
   readonly endpointId: string;
   readonly database: string;
   readonly role: string;
-  /** As the client sent it, without passwords. A long one is cut. */
+  /** Text that the client sent, without passwords, cut after `MAX_STATEMENT_BYTES`. */
   readonly text: string;
   /** The number of parameters. */
   readonly parameters: number;
@@ -40,7 +40,7 @@ export class StatementLog {
       this.#statements = this.#statements.slice(-MAX_STATEMENTS);
   }
 
-  /** Those of a world, in the order in which they ended. */
+  /** The statements of a world, in the order in which they ended. */
   of(world: string): readonly LoggedStatement[] {
     return this.#statements
       .slice(-MAX_STATEMENTS)
@@ -57,13 +57,13 @@ export function cutStatement(text: string): string {
 }
 
 const CHANGES_ROLE = /\b(?:create|alter)\s+(?:role|user|group)\b/i;
-/** A role's password may have any quotes, or be what Postgres rejects, so the statement ends there. */
+/** The password of a role. It may have any quotes, or a form that Postgres rejects, so the statement is cut there. */
 const PASSWORD_OF_ROLE = /(\bpassword\b)(?!\s+null\b).*$/is;
-/** The same for a literal, or a name, after the word `password`. */
+/** A literal, or a name, after the word `password`. The statement is cut there as well. */
 const PASSWORD_LITERAL = /(\bpassword[\s=]{1,100})(?:[eu]&?)?(?:['"]|\$(?!\d)).*$/is;
 const PASSWORD_IN_TEXT = /(\bpassword=)[^\s'"$]+/gi;
 const PASSWORD_OF_URI = /(:\/\/[^\s:/@]{0,100}:)[^\s@/]{1,100}@/g;
-/** Postgres quotes the text of a statement where it does not understand it. */
+/** The text of a statement that Postgres quotes where it does not understand it. */
 const QUOTED_IN_MESSAGE = /".*"/s;
 
 function withoutPasswords(text: string): string {

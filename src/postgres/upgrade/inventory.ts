@@ -76,7 +76,7 @@ const OBJECTS = `SELECT 'extension ' || extname AS subject, nspname::text AS sta
   UNION ALL SELECT 'large objects', concat_ws(' ', count(*), coalesce(sum(length(lo_get(oid))), 0))
     FROM pg_largeobject_metadata`;
 
-/** Of partitioned tables, the partitions have the rows. */
+/** Tables, materialized views and sequences. A partitioned table itself has no rows; its partitions have them. */
 const TABLES = `SELECT nspname, relname, relkind FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
   WHERE ${IS_OF_CLIENTS} AND relkind IN ('r', 'm', 'S') AND relispopulated
     AND NOT ${IN_EXTENSION("pg_class", "c.oid")} ORDER BY nspname, relname`;

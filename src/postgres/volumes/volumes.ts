@@ -115,7 +115,7 @@ export class Volumes {
     for (const parent of [dirname(directory), this.root, dirname(this.root)]) syncPath(parent);
   }
 
-  /** The same for a cluster that is not a volume: an empty one, which other clusters are copied from. */
+  /** Syncs an empty cluster from which other clusters are copied, and the names that lead to it. */
   async makeBaseDurable(path: string): Promise<void> {
     if (this.#durableBases.has(path)) return;
     await syncTree(path);

@@ -35,7 +35,7 @@ export async function listAll(api: ServerApi, path: string, listKey: string): Pr
   return listFrom(api, path, listKey, await api.get(path));
 }
 
-/** As `listAll`, with the answer to the first call. */
+/** Reads the rest of a list, given the answer to the first call. */
 async function listFrom(
   api: ServerApi,
   path: string,

@@ -29,7 +29,7 @@ const TEXTS: Readonly<Record<YAMLError["code"], string>> = {
   UNEXPECTED_TOKEN: "expected a key or a value",
 };
 
-/** What is wrong with the syntax of a file, in words that say what to write. */
+/** Describes an error in the syntax of a file, and how to correct it. */
 export function syntaxProblem({ code, message }: Pick<YAMLError, "code" | "message">): string {
   const [, closing] = /end with a ([}\]])/.exec(message) ?? [];
   if (closing !== undefined)

@@ -31,9 +31,9 @@ export type RunFailure = FailedCondition &
     readonly expectation?: string;
     /** The event, or the response, after which the condition did not hold any more. */
     readonly broken_by?: string;
-    /** Of a condition that never held: the last event that changed its measure. */
+    /** The last event that changed the measure of a condition that never held. */
     readonly last_change?: string;
-    /** What caused that event, nearest cause first. */
+    /** The causes of the event, nearest cause first. */
     readonly caused_by: readonly string[];
   };
 

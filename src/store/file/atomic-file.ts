@@ -25,14 +25,14 @@ export const TEMPORARY_SUFFIX = ".unfinished";
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** Directories whose names this process has synced, with those above them. */
+/** Directories whose names, and the names of their parents, this process has synced. */
 const durableDirectories = new Set<string>();
-/** Of a directory that exists already, so many names are synced: of `snapshots/<world>` below a new data directory. */
+/** Names that are synced for an existing directory: enough for `snapshots/<world>` below a new data directory. */
 const SYNCED_LEVELS = 3;
 
 /**
- * Creates a directory, and those above it, that survive a power failure. If it exists, an earlier attempt or process
- * may have created it without syncing its name.
+ * Creates a directory and its parents, which survive a power failure. An existing directory is synced, too: an earlier
+ * attempt or process may have created it without syncing its name.
  */
 export function makeDirectory(path: string): void {
   const firstCreated = mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
@@ -47,7 +47,7 @@ export function makeDirectory(path: string): void {
   durableDirectories.add(path);
 }
 
-/** Syncs the entries of a directory. One that this user cannot read is synced only if it has a new entry. */
+/** Syncs the entries of a directory. Ignores a directory that this user cannot read, unless it has a new entry. */
 function syncNames(directory: string, hasNew: boolean): void {
   try {
     syncFile(directory);

@@ -59,7 +59,7 @@ export function readWorld(
   return runSteps(readWorldInSteps(sqlite, path, fullCheckMaxBytes));
 }
 
-/** The same in steps of some milliseconds. Others can run in between, but the file must not change. */
+/** Reads a world in steps of a few milliseconds. Other work can run between steps, but the file must not change. */
 export function* readWorldInSteps(
   sqlite: BetterSqlite3.Database,
   path: string,

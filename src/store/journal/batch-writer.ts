@@ -45,7 +45,7 @@ export class BatchWriter {
     const { events, changes, settings, numbers, clock, now } = batch;
     const { seq, at } = events.at(-1) ?? head;
     let { chain } = head;
-    // Also without events: old rows become blocks.
+    // Runs at least once: even without new events, old rows become blocks.
     for (let from = 0; from === 0 || from < events.length; ) {
       if (from > 0) yield;
       const portion = events.slice(from, from + this.#events.portionOf(events.length - from));

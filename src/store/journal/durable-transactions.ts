@@ -61,8 +61,8 @@ export class DurableTransactions {
   }
 
   /**
-   * The same in steps, which end where `work` yields. The next transaction completes it first, and so does
-   * `complete`. After the last step it is committed, and not durable yet.
+   * Runs a transaction in steps, which end where `work` yields. The next transaction, or `complete`, runs the remaining
+   * steps first. After the last step the transaction is committed, and not durable yet.
    */
   begin(work: () => Iterator<void>, onCommitted: () => void, onDurable: () => void): SteppedWrite {
     this.#begin();

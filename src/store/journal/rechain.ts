@@ -102,7 +102,7 @@ export function rechain(
 /** Returns the chain checksum after the event, whose predecessor has the checksum `before`. */
 type Follow = (event: StoredEvent, before: number) => number;
 
-/** Returns the last event of all blocks. Of the first block, truncated events are omitted. */
+/** Rewrites the blocks, without truncated events of the first one. Returns the last event of all blocks. */
 function rewriteBlocks(
   sqlite: BetterSqlite3.Database,
   transform: (event: StoredEvent) => StoredEvent,
@@ -125,7 +125,9 @@ function rewriteBlocks(
   return { seq, chain };
 }
 
-/** The same with the rows. Read in portions, because an iterating statement blocks writes on its connection. */
+/**
+ * Rewrites the rows after the blocks. Reads portions, because an iterating statement blocks writes on its connection.
+ */
 function rewriteRows(
   sqlite: BetterSqlite3.Database,
   transform: (event: StoredEvent) => StoredEvent,

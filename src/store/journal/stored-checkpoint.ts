@@ -72,7 +72,7 @@ export function unpackCheckpoint(seq: number, packed: Buffer): Checkpoint {
   return whole(seq, () => parseCheckpoint(seq, gunzipSync(packed)));
 }
 
-/** The same without blocking others. */
+/** Like `unpackCheckpoint`, but decompresses in another thread. */
 export async function unpackCheckpointInSteps(seq: number, packed: Buffer): Promise<Checkpoint> {
   const text = await unpack(packed).catch((error: unknown) => {
     throw damagedCheckpoint(seq, error);
@@ -83,7 +83,7 @@ export async function unpackCheckpointInSteps(seq: number, packed: Buffer): Prom
 function parseCheckpoint(seq: number, text: Buffer): Checkpoint {
   const lines = linesIn(text);
   const [head] = lines;
-  // Of an older release, or without its secrets.
+  // One line: the checkpoint is of an older release, or has no secrets.
   if (head === undefined || lines.length === 1) return JSON.parse(text.toString()) as Checkpoint;
   const tables: Record<string, Iterable<unknown>> = {};
   let ranges: Range[] | undefined;

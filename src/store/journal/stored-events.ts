@@ -70,7 +70,9 @@ export class StoredEvents {
     return found.length === 0 ? rows : found.concat(rows);
   }
 
-  /** Checks the chain like `since`, without returning events. Throws at the first broken link, even if later ones match. */
+  /**
+   * Checks the chain like `since`, without returning events. Throws at the first broken link, even if later ones match.
+   */
   verify(from: Start, limit: number): void {
     const found: StoredEvent[] = [];
     const { position, chain } = this.#readBlocks(found, from, limit);

@@ -51,7 +51,7 @@ export class StoredOperations {
     this.#byId = prepareReader(sqlite, "operations", texts().byId);
   }
 
-  /** Those of a project with a number less than `before`, newest first. */
+  /** The operations of a project with a number less than `before`, newest first. */
   ofProject(projectId: string, limit: number, before: number): readonly Operation[] {
     const cached = this.#cached.get(projectId);
     if (cached?.limit === limit && cached.before === before) return cached.page;

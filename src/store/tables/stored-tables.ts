@@ -147,7 +147,7 @@ export function readAllRows(sqlite: BetterSqlite3.Database, name: TableName): re
   return runSteps(readAllRowsInSteps(sqlite, name));
 }
 
-/** The same in steps. Others can run in between, but the table must not change. */
+/** Reads all rows in steps. Other work can run between steps, but the table must not change. */
 export function* readAllRowsInSteps(
   sqlite: BetterSqlite3.Database,
   name: TableName,

@@ -31,7 +31,7 @@ export function documented(
 
 export const DURATION_RULE = "must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d";
 
-/** As whole milliseconds. */
+/** A duration, parsed into whole milliseconds. */
 export const duration = z
   .union([z.string(), z.literal(0)], { error: DURATION_RULE })
   .transform((text, context) => parseOrIssue(parseDuration(text), DURATION_RULE, context))
@@ -51,7 +51,7 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(d|day)$/, DAY],
 ];
 
-/** As arrivals per second. */
+/** A rate, parsed into arrivals per second. */
 export const rate = z
   .union([z.string(), z.number()], { error: RATE_RULE })
   .transform((text, context) => parseOrIssue(parseRate(text), RATE_RULE, context))

@@ -45,7 +45,7 @@ export class TrafficSources {
     this.#random = randomFrom(seed);
   }
 
-  /** The same name, pattern and bounds give the same arrivals. */
+  /** Opens a source. Its arrivals depend only on the seed, the name, the pattern and the bounds. */
   open(name: string, pattern: Pattern, { from, until = END_OF_TIME }: TimeBounds): Arrivals {
     const streams: RandomStreams = (purpose) => this.#random.stream(`traffic/${name}/${purpose}`, 0);
     const workload = new Workload(pattern, streams);

@@ -4,20 +4,22 @@ import type { LiveWorld } from "./live-world.ts";
 
 /** Number of events after which due work is committed. */
 const EVENTS_PER_COMMIT = 5_000;
-/** The same once there was a read. */
+/** Number of events after which due work is committed, once there was a read. */
 const EVENTS_PER_COMMIT_WITH_READS = 500;
 /** Number of events after which other worlds get a turn: a few milliseconds. */
 export const EVENTS_PER_TURN = 500;
-/** The same while reads of this world arrive: they are answered between turns. */
+/** Number of events per turn while reads of this world arrive. They are answered between turns. */
 const EVENTS_PER_TURN_WITH_READS = 50;
-/** Number of turns after a read for which others are expected. */
+/** Number of turns after a read in which further reads are expected. */
 const TURNS_WITH_READS = 16;
 
-/** Those who read a world while it advances: they decide how often it pauses and commits, and what they see. */
+/**
+ * Reads of a world while it advances: how often the advance pauses and commits for them, and the view that they see.
+ */
 export class AdvanceReaders {
   readonly #onLost: (error: unknown) => void;
   #hasHadReads = false;
-  /** Turns for which reads are expected. */
+  /** Number of turns in which reads are still expected. */
   #turnsWithReads = 0;
   /** What reads see. */
   #view: DurableView | undefined;

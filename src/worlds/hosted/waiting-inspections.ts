@@ -29,13 +29,13 @@ export class WaitingInspections {
     return this.#waiting.length > 0 && seq >= this.#earliestSeq;
   }
 
-  /** Those that arrive meanwhile wait for a later pause, so the advance continues even if there are always some. */
+  /** Runs the waiting inspections. Later ones wait for a later pause, so that the advance always continues. */
   async run(seq: number, now: SimTime): Promise<void> {
     this.#earliestSeq = seq + EVENTS_BETWEEN_INSPECTIONS;
     for (const { run } of this.#waiting.splice(0)) await run(now);
   }
 
-  /** The advance has ended. */
+  /** Call it when the advance has ended. */
   release(): void {
     this.#earliestSeq = 0;
     for (const { release } of this.#waiting.splice(0)) release();

@@ -5,7 +5,7 @@ export type PartName = string;
 export const LOG_PART = "log";
 export const SNAPSHOT_PART = "snapshot:";
 
-/** What was sent of a part, so that the receiver can check it. */
+/** Size and checksum of a sent part, with which the receiver checks it. */
 export type PartSum = {
   readonly name: PartName;
   readonly bytes: number;
@@ -17,15 +17,15 @@ export type PartSum = {
 /** A password as text: each data directory encrypts them with a key of its own. */
 export type MovedSecret = { readonly id: string; readonly value: string };
 
-/** What has been sent of a world that is still in service: the parts that are complete, and all secrets. */
+/** Data sent while the world is still in service: the complete parts, and all secrets. */
 export type PreparedWorld = { readonly parts: readonly PartSum[]; readonly secrets: readonly MovedSecret[] };
 
-/** The end of a world's history, and what its file alone does not say. */
+/** The end of a world's history, and data that its file does not contain. */
 export type MovedWorld = {
   readonly historyId: string;
   readonly seq: number;
   readonly parts: readonly PartSum[];
-  /** Those that have changed since the preparation; without one, all. */
+  /** Secrets that have changed since the preparation; all if there was none. */
   readonly secrets: readonly MovedSecret[];
 };
 

@@ -43,12 +43,12 @@ type ApplyOptions = {
   readonly json?: boolean;
 };
 
-/** Of `whatif experiment`. */
+/** A plan file of `whatif experiment`. */
 type ExperimentPlanFile = { readonly file: string };
 
 const NO_TARGETS: ServerTargets = { changed: [], unchanged: [], missing: [] };
 
-/** Sets the delays that `whatif curve` recommends, or restores those before. */
+/** Sets the delays that `whatif curve` recommends, or restores the previous ones. */
 export function applyCommand(): Command {
   return new Command("apply")
     .description(

@@ -99,7 +99,7 @@ function addLoadOptions(command: Command): void {
     );
 }
 
-/** Of blocks, which are read from the cache or from storage. */
+/** Adds the options about the blocks that requests read from the cache or from storage. */
 function addReadOptions(command: Command): void {
   command
     .addOption(

@@ -46,7 +46,7 @@ export function addCurveOptions(command: Command): void {
   addCheckOptions(command);
 }
 
-/** What is read in addition to traces, and what a cold start is worth. */
+/** Adds the options that describe the input. */
 function addSourceOptions(command: Command): void {
   command
     .addOption(
@@ -66,7 +66,7 @@ function addSourceOptions(command: Command): void {
     );
 }
 
-/** Which delays are chosen. */
+/** Adds the options that choose delays. */
 function addChoiceOptions(command: Command): void {
   command
     .addOption(

@@ -22,7 +22,7 @@ type SqlOptions = {
   readonly json?: boolean;
 };
 
-/** Of k gaps with different lengths in whole seconds, the shortest take k (k − 1) / 2 seconds, and a day has 86,400. */
+/** 418 rows: k gaps of different lengths in whole seconds take at least k (k − 1) / 2 seconds, and a day has 86,400. */
 const SIZE =
   "one row for each compute, UTC day and length of gap in whole seconds: never more than requests, and at most 418 for a day of a compute; about 70 bytes each as CSV";
 

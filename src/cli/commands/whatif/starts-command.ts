@@ -42,7 +42,7 @@ type StartsOptions = QuestionOptions &
   };
 
 const MAX_STARTS = 1_000_000;
-/** Of a search by doubling and bisection. */
+/** Most pools that a search by doubling and bisection tries. */
 const MAX_POOLS_TRIED = 2 * Math.ceil(Math.log2(MAX_POOL));
 
 export function startsCommand(): Command {

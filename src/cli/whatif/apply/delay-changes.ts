@@ -11,7 +11,7 @@ import { delayText, percentWithMargin, plural } from "../../../whatif/units/numb
 import { CliError } from "../../terminal/cli-error.ts";
 import type { Answer, ChosenDelay, ChosenDelays } from "./saved-answer.ts";
 
-/** What an answer changes, and what it leaves as it is. In the order of the ids. */
+/** Delays that an answer changes or retains, in the order of the ids. */
 export type DelayChanges = {
   readonly set: ChosenDelays["set"];
   readonly plan: VendorPlan;
@@ -26,10 +26,10 @@ type RetainedDelay = {
   /** The delay that is not set. */
   readonly delay: ChosenDelay["delay"];
   readonly reason: "current" | "no-gain" | "within-noise" | "unknown";
-  /** Of the weighted cost, and half the width of its 95 % interval. */
+  /** Reduction of the weighted cost, and half the width of its 95 % interval. */
   readonly gainPercent: number | null;
   readonly marginPercent: number | null;
-  /** In words. */
+  /** The reason as a sentence. */
   readonly text: string;
 };
 
@@ -37,7 +37,8 @@ const MAX_COMPUTES_IN_ERROR = 50;
 
 /**
  * A delay is changed if the answer's gain for the compute is larger than its interval, or if a limit requires it.
- * `plan`: default: that of the answer. Throws, with each compute, if the plan does not allow a delay.
+ * The default of `plan` is the plan of the answer. Throws an error that lists the computes whose delay the plan does
+ * not allow.
  */
 export function delayChanges(
   answer: Answer,
@@ -57,7 +58,9 @@ export function delayChanges(
   return { set, plan, changed, retained, dollarsBefore: answer.decision.current.cost_dollars_per_month };
 }
 
-/** The same compute time with the delays of some computes changed; undefined if it is not known. */
+/**
+ * Monthly compute time of the whole fleet, in dollars, after the delays for which `isSet` holds; undefined if unknown.
+ */
 export function dollarsAfter(
   { dollarsBefore, changed }: DelayChanges,
   isSet: (compute: string) => boolean = () => true,
@@ -71,7 +74,7 @@ export function dollarsAfter(
   return dollars;
 }
 
-/** Undefined if the delay is to be changed. */
+/** The delay with the reason for retaining it; undefined if the delay is to be changed. */
 function retainedDelay(chosen: ChosenDelay, noMargins: string | null): RetainedDelay | undefined {
   const { compute, delay, from, gain, weightedCostS, isRequired } = chosen;
   const percent = (seconds: number | null | undefined) =>

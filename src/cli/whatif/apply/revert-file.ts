@@ -13,10 +13,10 @@ import { suspendTimeoutSeconds } from "./delay-calls.ts";
 import { COMPUTE_ID } from "./saved-answer.ts";
 
 const VERSION = 1;
-/** Beside one answer. */
+/** Most revert files beside one answer. */
 const MAX_REVERT_FILES = 1_000;
 
-/** As the API states it: 0 is the default, -1 never. */
+/** Delay in seconds, as in the API: 0 is the default, -1 is never. */
 const secondsSchema = z.int().min(-1).max(LONGEST_DELAY_S);
 
 const revertSchema = z.strictObject({

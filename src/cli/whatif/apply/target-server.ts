@@ -12,13 +12,13 @@ import type { ComputeDelay } from "./saved-answer.ts";
 export type ServerAccess = {
   readonly apiKey?: string | undefined;
   readonly controlToken?: string | undefined;
-  /** Changes nothing. */
+  /** Only looks up the computes. */
   readonly dryRun?: boolean | undefined;
-  /** Also changes a server that is not standin. */
+  /** Allows changes of a server that is not standin. */
   readonly yes?: boolean | undefined;
 };
 
-/** Before the first change. Returns what an error says about undoing the changes. */
+/** Called before the first change. Returns the text that errors add about how to undo the changes. */
 type BeforeChanges = (changed: readonly ServerTarget[]) => string;
 
 /** Finds the computes on a server and sets their delays, unless it is a dry run. */

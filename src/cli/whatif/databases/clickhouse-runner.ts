@@ -3,14 +3,14 @@ import { textAt } from "../../../traffic/recorded/rows/cells.ts";
 import type { GapQueryRun } from "./gap-sql-run.ts";
 
 const DEFAULT_PORTS = { http: "8123", https: "8443" } as const;
-/** As much of an error as fits into a line or two. */
+/** Characters of an error that are shown: one or two lines. */
 const MAX_ERROR_LENGTH = 300;
 
-/** By the HTTP interface: `clickhouse://user:password@host:8123/database`, or `clickhouses://` for HTTPS. */
+/** Uses the HTTP interface: `clickhouse://user:password@host:8123/database`, or `clickhouses://` for HTTPS. */
 export async function runInClickhouse(url: string, run: GapQueryRun): Promise<void> {
   const { queryOf, signal, memory, onColumns, onRow } = run;
   const protocol = url.startsWith("clickhouses:") ? "https" : "http";
-  // A URL of a protocol that it does not know has no standard port.
+  // `URL` knows the standard ports of HTTP and HTTPS, but none of `clickhouse`.
   const { hostname, port, username, password, pathname } = new URL(
     url.replace(/^clickhouses?:/, `${protocol}:`),
   );

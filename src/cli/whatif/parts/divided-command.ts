@@ -28,7 +28,7 @@ export type DividedOptions = OutputOptions &
   QueueOptions & { readonly workers: number; readonly shard?: Shard };
 type DividedRun<Options> = QuestionRun<Options, QueuePlace | undefined>;
 
-/** What is replayed, and how the command that repeats it differs from the one that was typed. */
+/** The replay, and the flags that differ in the command that repeats it. */
 type ReplaySetup = { readonly setup: AnswerPart["setup"]; readonly resolvedFlags: ResolvedFlags };
 
 /** A question whose computes can be divided between threads, commands (`--shard`) and the workers of a queue. */

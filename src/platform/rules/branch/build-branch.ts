@@ -84,7 +84,7 @@ export function branchFrom(
   };
 }
 
-/** The same for all copies of a database, also after they were renamed. */
+/** Id that a database shares with all its copies, also after a change of their names. */
 export function originalId({ id, copiedFrom }: Database): number {
   return copiedFrom ?? id;
 }

@@ -73,7 +73,8 @@ export function resolvePointWithData(
 }
 
 /**
- * The LSN, if it is a position in the log of Postgres. The instant of the point is then that of the first mark after it.
+ * The LSN, if it is a position in the log of Postgres. The instant of the point is then that of the first mark after
+ * it.
  */
 export function writtenPosition({ lsn, writtenAt }: Pick<PointInTime, "lsn" | "writtenAt">): {
   readonly lsn?: string;

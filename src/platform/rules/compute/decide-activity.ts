@@ -184,7 +184,7 @@ function admitActivity(
   return accept(outlivesInstant ? { opened: `#${world.seq + 1}` } : {});
 }
 
-/** As in Postgres, a connection must name an existing database. */
+/** A connection must name an existing database, as in Postgres. */
 function refuseUnknownDatabase(
   world: World,
   compute: Compute,

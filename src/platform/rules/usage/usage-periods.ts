@@ -38,7 +38,7 @@ export type SnapshotInterval = {
   readonly snapshotBytes: number;
 };
 
-/** What is part of the data of usage. */
+/** Intervals whose figures are in `data` of usage. */
 export type DataInterval = StoredInterval | ChildBranchInterval | SnapshotInterval;
 export type MeteredInterval = ActiveInterval | DataInterval;
 

@@ -139,7 +139,7 @@ async function readColumns(
 /** The largest distance from 1970 at which a date exists, in milliseconds. */
 const FARTHEST_INSTANT = 100_000_000 * DAY;
 
-/** An instant in milliseconds. Its text is made when it is read: texts of all decoded rows would fill the memory. */
+/** An instant in milliseconds. Its text is created on demand: texts of all decoded rows would fill the memory. */
 class StoredInstant {
   readonly #at: number;
 
@@ -147,7 +147,7 @@ class StoredInstant {
     this.#at = at;
   }
 
-  /** As other formats write it; empty, like a missing value, if there is no such date. */
+  /** The instant in ISO 8601; empty, like a missing value, if no such date exists. */
   text(): string {
     return Math.abs(this.#at) <= FARTHEST_INSTANT ? isoInstant(this.#at) : "";
   }

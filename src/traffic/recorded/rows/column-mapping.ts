@@ -38,18 +38,18 @@ export function parseMapping(text: string): ColumnMapping {
   return Object.fromEntries(parts);
 }
 
-/** Which column each field is read from. */
+/** The column that each field is read from. */
 export type CompletedMapping = {
   readonly mapping: ColumnMapping;
-  /** Those that were not mapped explicitly. */
+  /** Columns that were not mapped explicitly. */
   readonly found: ColumnMapping;
-  /** Those of them whose name may also mean something else. */
+  /** Columns of `found` whose name may also mean something else. */
   readonly guesses: ColumnMapping;
 };
 
 /**
- * Finds columns for unmapped fields. Throws where an explicitly mapped column does not exist, and where two
- * columns could be the one of a field.
+ * Finds columns for unmapped fields. Throws if an explicitly mapped column does not exist, or if two columns match a
+ * field.
  */
 export function completeMapping(names: readonly string[], explicit: ColumnMapping): CompletedMapping {
   for (const field of TRACE_FIELDS) checkColumns(field, explicit[field], names);
@@ -72,7 +72,7 @@ export function completeMapping(names: readonly string[], explicit: ColumnMappin
   return { mapping, found, guesses };
 }
 
-/** Of start, end and duration, two determine the third. */
+/** Whether other mapped columns determine the field: two of start, end and duration determine the third. */
 function isDetermined(field: TraceField, explicit: ColumnMapping, mapping: ColumnMapping): boolean {
   if (field === "at") return explicit.end !== undefined;
   return field === "end" && mapping.at !== undefined && mapping.duration !== undefined;

@@ -21,14 +21,14 @@ export type RowSink = {
 export type IntakeOptions = {
   /** Throws a `RecordingError` on the first bad row. */
   readonly strict?: boolean | undefined;
-  /** Of requests whose input states none, in milliseconds (default: unknown). */
+  /** Duration of requests whose input states none, in milliseconds (default: unknown). */
   readonly durationMs?: number | undefined;
   /** Rows before `startAt`, and from `endAt` on, are omitted and counted. */
   readonly startAt?: SimTime | undefined;
   readonly endAt?: SimTime | undefined;
 };
 
-/** Of the first rows each instant is sampled, later one in this many. */
+/** Interval between sampled rows, after the first rows, which are all sampled. */
 const SAMPLE_EVERY = 1_024;
 /** The share of the earliest instants, and of the latest ones, that may be wrong. */
 const STRAY_SHARE = 0.01;

@@ -19,7 +19,7 @@ export type ImportProgress = {
   readonly input: string;
   readonly rows: number;
   readonly badRows: number;
-  /** Of all inputs together, as stored on disk. */
+  /** Bytes read of all inputs together, as stored on disk. */
   readonly bytes: number;
   readonly totalBytes: number;
   readonly rowsPerSecond: number | undefined;

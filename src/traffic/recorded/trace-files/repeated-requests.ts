@@ -1,7 +1,7 @@
 import type { DurationMs, SimTime } from "../../../kernel/time.ts";
 import type { Intake } from "../rows/intake.ts";
 
-/** Of fewer requests, half may be equal by chance. */
+/** Least number of requests to report. Half of fewer requests may be equal by chance. */
 export const MIN_REPEATED_ROWS = 20;
 
 /**

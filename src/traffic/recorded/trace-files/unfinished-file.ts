@@ -2,9 +2,9 @@ import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from "
 import { basename, dirname, join } from "node:path";
 
 const SUFFIX = ".unfinished";
-/** Of the files beside a database. SQLite takes those that it finds for its own. */
+/** Suffixes of the files beside a database. SQLite would use existing ones as its own. */
 const OF_DATABASE = ["-wal", "-shm", "-journal"];
-/** A process of another machine or container may write a file under the number of a dead one here. */
+/** Age at which a file is removed. Until then, a process of another machine or container may be writing it. */
 const LEFT_AFTER_MS = 3_600_000;
 
 /**
@@ -43,7 +43,7 @@ function removeUnfinished(path: string, isRemoved: (file: string, pid: number) =
     try {
       if (pid !== undefined && isRemoved(file, Number(pid))) rmSync(file, { force: true });
     } catch {
-      // That of another user stays, and prevents no output.
+      // The file of another user stays. It does not prevent the output.
     }
   }
 }
