@@ -34,7 +34,7 @@ export const operationAnswer = z.object({
   total_duration_ms: z.number(),
 });
 
-/** What the account's plan allows. S: the limits of `CurrentUserInfoResponse`. */
+/** Limits of the account's plan. S: the limits of `CurrentUserInfoResponse`. */
 export const planAnswer = z.object({
   plan: z.string(),
   projects_limit: z.int(),

@@ -20,7 +20,7 @@ export type ReadEndpoint = EndpointRow & {
   readonly operations: OperationColumns;
 };
 
-/** Where a file comes from and what it covers. */
+/** Origin and coverage of a file. */
 export type AccountSummary = {
   readonly api: string;
   readonly pulls: number;
@@ -128,7 +128,7 @@ function positionSql(column: string, values: readonly string[]): string {
   return `CASE ${column} ${cases.join(" ")} ELSE ${values.length} END`;
 }
 
-/** What else is stored of the operations of a compute, in the order of its columns. */
+/** Further columns of the operations of a compute, in their stored order. */
 export type OperationDetails = {
   readonly ids: readonly string[];
   /** The number of failed attempts of each. */

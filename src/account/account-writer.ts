@@ -169,7 +169,7 @@ export class AccountWriter {
       .all(project, project) as string[];
   }
 
-  /** What the plan allows: one row for consecutive pulls that read the same. */
+  /** Writes the limits of the plan: one row for consecutive pulls that read the same limits. */
   addPlan({ plan, projects_limit, branches_limit, max_autoscaling_limit }: PlanAnswer, at: SimTime): void {
     const values = [plan, projects_limit, branches_limit, max_autoscaling_limit];
     const same = this.#statement(

@@ -11,7 +11,7 @@ const RESOLUTION_MS = SECOND;
 /** The 97.5th percentile of the standard normal distribution, for intervals of 95 %. */
 const Z_95 = 1.959_964;
 
-/** What the operations of one action did. */
+/** Durations and outcomes of the operations of one action. */
 export type ObservedAction = {
   readonly action: string;
   /** Ascending, of evenly spaced shares; absent if there are fewer than `LEAST_OBSERVATIONS` durations. */
@@ -71,7 +71,7 @@ export function shareInterval(
   };
 }
 
-/** Until when operations of a project may hold later ones: those of the same compute, branch or project. */
+/** Ends of the operations of a project, by compute and branch. Until then, a later operation may have to wait. */
 class BusyUntil {
   readonly #endpoints = new Map<string, SimTime>();
   /** By branch: operations on the branch itself, and all operations on it or its computes. */

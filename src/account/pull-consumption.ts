@@ -6,7 +6,7 @@ import { type CountedApi, checked } from "./counted-api.ts";
 
 /** D: the most projects in one answer about consumption. */
 export const PROJECTS_PER_CONSUMPTION = 100;
-/** D: how far back each granularity is kept. */
+/** D: retention of each granularity. */
 const RETAINED = { hourly: 167 * HOUR, daily: 59 * DAY } as const;
 
 /** Returns notes about what the plan does not allow to read. */

@@ -40,7 +40,7 @@ export function consolePages(mode: "on" | "read-only" | "run"): Hono {
   return app;
 }
 
-/** In the page, the attribute that tells the script what it may offer. */
+/** Attribute of the page that tells the script which actions it may offer. */
 const MODE = 'data-mode="on"';
 const contents = new Map<string, Uint8Array<ArrayBuffer>>();
 

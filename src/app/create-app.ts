@@ -273,7 +273,7 @@ function respondUnknownPath(context: Context, requestId: string, console: AppOpt
   );
 }
 
-/** What browsers get at this address. */
+/** Routes for browsers at this address. */
 function pagesAt(base: string, console: AppOptions["console"] = "off"): string {
   return console === "off"
     ? ""

@@ -16,7 +16,9 @@ export function hostsBlock(entries: readonly HostsEntry[]): string {
   return `${[BEGIN, ...lines, END].join("\n")}\n`;
 }
 
-/** A hosts file without the block. If one of its marks is missing, nobody knows which lines are ours: they stay. */
+/**
+ * A hosts file without the block. If one of its marks is missing, our lines cannot be identified, so all lines stay.
+ */
 export function withoutHostsBlock(text: string): string {
   const lines = text.split("\n");
   const begin = lines.findIndex((line) => line.trim() === BEGIN);

@@ -33,7 +33,7 @@ export type PostgresOptions = {
   readonly maxEngines: number;
   /** Log that each branch retains, in bytes. */
   readonly maxBranchHistory: number;
-  /** What the data of all branches may take on disk. */
+  /** Limit for the data of all branches on disk. */
   readonly maxData: MaxData;
   readonly requireTls: boolean;
   /** Whether each connection of the port begins with a header of the PROXY protocol. */
@@ -45,9 +45,9 @@ export type PostgresOptions = {
   readonly ignoresLoad?: boolean | undefined;
   /** The name of the extension with the statistics of a compute. */
   readonly extensionName: string;
-  /** What `now()` is: the clock of the machine, or that of the world. */
+  /** Clock of `now()` in SQL: the machine's or the world's. */
   readonly sqlClock: SqlClock;
-  /** Where the statements of clients are logged; absent: nowhere. */
+  /** Log of the statements of clients; absent if statements are not logged. */
   readonly statements?: StatementLog | undefined;
 };
 
@@ -74,7 +74,7 @@ export async function loadGateway(
     defaultWorld: DEFAULT_WORLD,
     openEngine: () => {
       opened ??= openPostgresEngine(options, data.volumes, log);
-      // What was missing may be installed in the meantime.
+      // A version that was missing may have been installed in the meantime.
       opened.catch(() => {
         opened = undefined;
       });

@@ -76,7 +76,7 @@ export async function readLimitedBytes(
     const chunk = await reader?.read();
     if (chunk?.value === undefined) break;
     size += chunk.value.byteLength;
-    // What follows stays in the socket: to cancel the stream would close the connection before the response.
+    // Leaves the rest in the socket: canceling the stream would close the connection before the response.
     if (size > limits.bytes) return { refusal: "too large" };
     if (size > limits.smallBytes && !isAdmitted) {
       isAdmitted = await limits.admit();

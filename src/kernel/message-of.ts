@@ -1,4 +1,4 @@
-/** What a thrown value says. */
+/** Message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -58,7 +58,7 @@ function shortestEdits(before: readonly string[], after: readonly string[]): Edi
   ];
 }
 
-/** Where a path on this diagonal begins, after one more deletion or insertion. */
+/** Start of a path on this diagonal, after one more deletion or insertion. */
 function startOf(furthest: ReadonlyMap<number, number>, diagonal: number, edits: number): number {
   const [below, above] = [furthest.get(diagonal - 1) ?? -1, furthest.get(diagonal + 1) ?? -1];
   return diagonal === -edits || (diagonal !== edits && below < above) ? above : below + 1;

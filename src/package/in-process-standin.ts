@@ -202,7 +202,7 @@ export class InProcessStandin implements Standin {
     const fork = new InProcessStandin(this.#origin, `/w/${name}`, this.apiKey, this.#server, async () => {
       this.#forks.delete(fork);
       await this.#call("DELETE", `/worlds/${name}`).catch((error: unknown) => {
-        // It has been deleted already.
+        // The world has been deleted already.
         if (!(error instanceof StandinError) || error.code !== "WORLD_NOT_FOUND") throw error;
       });
     });

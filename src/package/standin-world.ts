@@ -11,7 +11,7 @@ export type StandinEvent = {
   readonly [property: string]: unknown;
 };
 
-/** What a client does to a compute; see docs/reference/control-api.md. */
+/** Activity of a client on a compute; see docs/reference/control-api.md. */
 export type StandinActivity = {
   readonly endpoint_id: string;
   readonly at?: string;
@@ -181,9 +181,9 @@ export type StandinOperation = {
 
 export type WaitCondition =
   | { readonly endpoint_id: string; readonly state: "init" | "active" | "idle" }
-  /** Until the operation ends. */
+  /** Waits until the operation ends. */
   | { readonly operation_id: string }
-  /** Until all operations of the project have ended. */
+  /** Waits until all operations of the project have ended. */
   | { readonly project_id: string };
 
 /**

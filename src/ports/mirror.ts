@@ -1,7 +1,7 @@
 import type { Satellite } from "./satellite.ts";
 import type { ControlApi, PublicResponse, ServerApi } from "./server-api.ts";
 
-/** What the simulated platform has, and what a seed file can say. */
+/** Capabilities of the simulated platform and of seed files. */
 export type PlatformFacts = {
   /** The ids of its regions. */
   readonly regions: readonly string[];
@@ -37,7 +37,7 @@ export interface ProjectChanges {
 
 export type ReportProgress = (done: number, of: number) => Promise<void>;
 
-/** What the core offers to both commands. */
+/** Functions that the core offers to both commands. */
 export interface MirrorHost {
   /** The body of a success. Throws a `UserError` for any other answer. */
   bodyOf(api: ServerApi, path: string, response: PublicResponse): unknown;
@@ -87,7 +87,7 @@ export type DriftRequest = {
   readonly projects: number;
 };
 
-/** What a command prints. */
+/** Output of a command. */
 export type PrintedResult = { readonly json: unknown; readonly text: string };
 
 /** `@standin/mirror`. Rejections are errors for the user. */

@@ -33,7 +33,7 @@ export type QueuedRun = Run & {
 export type WorkerRun = Run & {
   /** A copy of the file of the initial world. */
   readonly worldCopy?: string | undefined;
-  /** Where the temporary files of the run are created. */
+  /** Directory for the temporary files of the run. */
   readonly temporaryRoot: string;
   readonly isWithoutFiles: true;
 };
@@ -50,7 +50,7 @@ export type QueuedPart = {
   readonly args: readonly string[];
   /** Names of files are relative to it. Workers need the same files there. */
   readonly directory: string;
-  /** What the answer depends on in addition to the arguments, as plain values. */
+  /** Inputs of the answer in addition to the arguments, as plain values. */
   readonly input: unknown;
 };
 
@@ -73,12 +73,12 @@ export type WorkerPool = {
   close(): Promise<void>;
 };
 
-/** Where to answer a part, and with which arguments of standin; or why it may not be answered. */
+/** Directory and arguments of standin with which a part is answered; or why it may not be answered. */
 export type CheckedPart =
   | { readonly directory: string; readonly args: readonly string[] }
   | { readonly problem: string };
 
-/** What the core offers to the queue. */
+/** Functions that the core offers to the queue. */
 export interface QueueHost {
   /** The version of the core. */
   readonly version: string;

@@ -1,4 +1,4 @@
-/** What the module of every satellite exports. */
+/** Exports of the module of every satellite. */
 export type Satellite = {
   /** The version of its package, which is that of the core that it fits. */
   readonly VERSION: string;

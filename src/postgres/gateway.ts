@@ -53,7 +53,7 @@ export type GatewayOptions = {
   /** Data may have become unneeded. `removeUnusedVolumes` is called soon. */
   readonly requestRemoval: () => void;
   readonly onError: (error: unknown, message: string) => void;
-  /** Where the statements of clients are logged; absent: nowhere. */
+  /** Log of the statements of clients; absent if statements are not logged. */
   readonly statements?: StatementLog | undefined;
 };
 
@@ -174,7 +174,7 @@ export class Gateway {
     };
   }
 
-  /** What volumes take that no world needs any more. */
+  /** Bytes of volumes that no world needs any more. */
   waitingBytes(): number {
     return this.#removal.waitingBytes();
   }

@@ -143,7 +143,7 @@ export function rebuildTimers(timers: TimerQueue, world: World): void {
   for (const _ of scheduleAll(timers, world));
 }
 
-/** Where work is scheduled: the queue that runs it, or a list of what should have run. */
+/** Target of scheduled work: the queue that runs it, or a list of work that should have run. */
 type Timers = Pick<TimerQueue, "schedule" | "isScheduledBy">;
 
 /** Pauses after each few hundred rows. */

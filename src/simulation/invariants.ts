@@ -12,7 +12,7 @@ import { USAGE_INVARIANTS } from "./invariants/usage-invariants.ts";
 type Violation = { readonly invariant: string; readonly message: string };
 
 /**
- * What must hold in every world at every instant. Property tests, `verify` and the control API all use this
+ * Invariants of every world at every instant. Property tests, `verify` and the control API all use this
  * list.
  */
 const INVARIANTS: readonly Invariant[] = [

@@ -4,7 +4,7 @@ import { StoreUnavailable } from "./world-handle.ts";
 import type { WorldStorage } from "./world-storage.ts";
 
 /**
- * What all worlds and snapshots of worlds refer to; `undefined` if one of them cannot be read. Worlds that are
+ * Data to which worlds and snapshots of worlds refer; `undefined` if one of them cannot be read. Worlds that are
  * closed are not opened. A world that is deleted meanwhile is not a failure.
  */
 export async function allBranchData(

@@ -39,12 +39,12 @@ export function movedWorldsIn(directory: string): string[] {
   return files.map((file) => basename(file, MOVED_SUFFIX));
 }
 
-/** What `standin shadow` stores about a world that it has written. */
+/** Record that `standin shadow` stores about a world that it has written. */
 export function shadowRecordPath(directory: string, world: string): string {
   return join(worldsFolder(directory), `${world}${SHADOW_SUFFIX}`);
 }
 
-/** What other delays would have cost the account whose past a world has. */
+/** What-if report of the account whose past a world has. */
 export function accountReportPath(directory: string, world: string): string {
   return join(worldsFolder(directory), `${world}${ACCOUNT_SUFFIX}`);
 }

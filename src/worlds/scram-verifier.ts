@@ -7,7 +7,7 @@ export const ITERATIONS = 4_096;
 export const SALT_BYTES = 16;
 export const KEY_BYTES = 32;
 
-/** What a server stores instead of a password. */
+/** Data that a server stores instead of a password. */
 export type Verifier = {
   readonly iterations: number;
   readonly salt: Buffer;

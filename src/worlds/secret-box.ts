@@ -5,7 +5,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = "aes-256-gcm";
-/** What an encrypted secret begins with. No password of a role begins so. */
+/** Prefix of an encrypted secret. No password of a role has this prefix. */
 const SEALED_PREFIX = "sealed:1:";
 
 /**

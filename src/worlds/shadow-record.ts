@@ -2,7 +2,7 @@ import type { Head } from "../store/file/head-mark.ts";
 import { shadowRecordPath } from "./directory-layout.ts";
 import { readRecordFile, writeRecordFile } from "./record-file.ts";
 
-/** What `standin shadow --world` stores beside a world that it has written. */
+/** Record that `standin shadow --world` stores beside a world that it has written. */
 export type ShadowRecord = {
   /**
    * Ends of the history that it has written: of the file that is written now, and of the one that it replaces. A world

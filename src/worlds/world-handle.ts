@@ -75,7 +75,7 @@ export type WorldDiagnostics = {
   readonly clockSteps: number;
 };
 
-/** What a request that failed has changed, as a clause of its answer. */
+/** Changes by a failed request, as a clause of its answer. */
 export const NOTHING_CHANGED = "nothing was changed";
 export const CHANGE_UNKNOWN = "it is unknown whether the change was made";
 
@@ -109,7 +109,7 @@ export type HistoryInfo = {
 /** A command about an instant that may have passed, which was learned outside of a transaction. */
 export type Report = { readonly at: SimTime; readonly command: Command };
 
-/** What a surface has to report. */
+/** Commands that a surface reports to the world. */
 export interface ReportSource {
   /** Returns the next report that concerns an instant up to `until`, and moves on to the following one. */
   next(until: SimTime): Report | undefined;
@@ -270,7 +270,7 @@ export interface WorldsHandle {
   /** Counts since the process began. */
   readonly counts: WorldCounts;
   /**
-   * What all worlds and snapshots of worlds refer to; `undefined` if one of them cannot be read. Worlds that are
+   * Data to which worlds and snapshots of worlds refer; `undefined` if one of them cannot be read. Worlds that are
    * closed are not opened.
    */
   branchData(): Promise<readonly BranchData[] | undefined>;

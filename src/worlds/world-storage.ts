@@ -46,7 +46,7 @@ export interface WorldStorage {
   history(world: string): OpenHistory;
   /** Summary of a world that is not open. */
   info(world: string): StoredWorldInfo;
-  /** Where the data of the branches is, in a world that is not open or in a snapshot. */
+  /** References to the data of branches, in a world that is not open or in a snapshot. */
   branchData(world: string, snapshot?: string): readonly BranchData[];
   /** The Postgres version of each project, in a world that is not open. */
   projectVersions(world: string): readonly number[];

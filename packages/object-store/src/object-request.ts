@@ -41,7 +41,7 @@ export async function requestObject(url: URL, request: ObjectRequest): Promise<I
   }
 }
 
-/** Where a response redirects the same request to. No redirect may give up encryption. */
+/** URL of a redirect; `undefined` if the response is none, or if the redirect would give up encryption. */
 function redirectOf(from: URL, { statusCode, headers: { location } }: IncomingMessage): URL | undefined {
   if (statusCode !== 307 && statusCode !== 308) return undefined;
   if (location === undefined || !URL.canParse(location, from.href)) return undefined;

@@ -49,7 +49,7 @@ export function openParts<J extends QueuedPart>(
   );
 }
 
-/** What a command wants from the workers. */
+/** Work of a command for the workers. */
 type QueueWork<J extends NamedJob, R> = {
   readonly jobs: readonly J[];
   /** Packs a job for the workers of this version; `undefined` if it must run here. `run` names the command. */

@@ -32,7 +32,7 @@ export type PackedRun = JobIdentity & {
   readonly world?: { readonly path: string; readonly file: string } | undefined;
 };
 
-/** What packs jobs needs of the core. */
+/** Functions of the core that packing of jobs needs. */
 export type PackerHost = Pick<QueueHost, "recordingBytes" | "limits">;
 
 /** Packs runs, and collects the files that they need. Runs share files. */

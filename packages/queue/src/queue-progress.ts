@@ -22,7 +22,7 @@ export type QueueProgress = {
   readonly end: () => void;
 };
 
-/** Where progress is shown, and the wall-clock time in milliseconds. */
+/** Output of the progress, and the wall-clock time in milliseconds. */
 type ProgressOutput = {
   readonly isTerminal: boolean;
   readonly write: (text: string) => void;

@@ -113,7 +113,7 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
     const { link, queue, run } = this.#parts;
     this.#end.abort();
     const removal = async () => {
-      // Without it, workers skip the jobs of the run.
+      // Without the key of the run, workers skip its jobs.
       await link.redis.del(runKey(run), doneKey(run));
       for (const ids of batches([...this.#pending.keys()]))
         await Promise.all(ids.map((id) => queue.remove(id).catch(() => undefined)));

@@ -24,7 +24,7 @@ export type RedisLink = {
   close(): void;
 };
 
-/** What happens to a connection. Messages are for the user. */
+/** Listeners for events of a connection. Messages are for the user. */
 export type LinkReports = {
   readonly message: (text: string) => void;
   /** Redis answers again. */
@@ -54,7 +54,7 @@ export async function openRedisLink(
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     retryStrategy: (attempt) => Math.min(100 * attempt, MAX_RECONNECT_DELAY_MS),
   });
-  // Without a listener, the client prints every failed attempt.
+  // Without a listener, the client of Redis prints every failed attempt.
   redis.on("error", () => undefined);
   let awaySince: number | undefined;
   const check = async (): Promise<void> => {

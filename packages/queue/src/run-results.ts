@@ -18,7 +18,7 @@ type DoneMessage = z.output<typeof doneMessage>;
 const doneMessage = z.object({ job: z.string(), worker: z.string() });
 const MAX_MESSAGE_CHARACTERS = 1_024;
 
-/** What a worker has sent; `undefined` if it is something else. */
+/** Parses the message of a worker; `undefined` if it is not one. */
 export function doneMessageIn(text: string): DoneMessage | undefined {
   const parsed = text.length > MAX_MESSAGE_CHARACTERS ? undefined : doneMessage.safeParse(jsonIn(text));
   return parsed?.success === true ? parsed.data : undefined;

@@ -38,6 +38,6 @@ function removeIfPossible(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // It belongs to another user, whose worker removes it.
+    // The directory belongs to another user, whose worker removes it.
   }
 }

@@ -10,7 +10,7 @@ export type CalibrationSource = {
   /** The name of the profile. */
   readonly name: string;
   readonly like: ProfileName;
-  /** Where the figures come from: file, API and instant of the last pull. */
+  /** Origin of the figures: file, API and instant of the last pull. */
   readonly origin: string;
   readonly plan: PlanRow | undefined;
   readonly delaysS: readonly number[];

@@ -23,7 +23,7 @@ import type { ControlClient } from "./client.ts";
 /** The setting with the value of the other server. */
 const OF_THE_SERVER = "provisioner";
 
-/** What this package offers to `standin mirror` and `standin drift`. */
+/** Functions that this package offers to `standin mirror` and `standin drift`. */
 export function mirrorHost(): MirrorHost {
   const paths = new Map<string, string>(
     PUBLIC_OPERATIONS.map(({ operationId, path }) => [operationId, path]),

@@ -21,7 +21,7 @@ type FileOptions = { readonly file: string; readonly json?: boolean };
 type HostsOptions = ServerTarget & FileOptions;
 type NamedEndpoint = { readonly host: string; readonly pooler_host: string };
 
-/** What `--connection-uris auto` answers for a name that does not resolve. */
+/** Describes the form of URIs that `--connection-uris auto` uses if a name does not resolve. */
 const FORM_FOR_ALL_RESOLVERS =
   "Without an entry, connection_uri has 127.0.0.1 and options=endpoint%3D<id>, which needs no resolver; host resolves only where names below localhost do";
 

@@ -140,7 +140,7 @@ function selectionOptions(): Option[] {
   ];
 }
 
-/** Where they are executed: in a browser's view, in threads, on other machines. */
+/** Options for the place of execution: a view in the browser, threads, or other machines. */
 function placeOptions(): Option[] {
   return [
     new Option(

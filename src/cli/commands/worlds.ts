@@ -136,7 +136,7 @@ function checkWorldName(name: string): string {
   return name;
 }
 
-/** What the body calls `from` is the option `--world`. */
+/** The field `from` of the body is the option `--world`. */
 function rethrowWithOption(error: unknown): never {
   if (error instanceof ControlApiError)
     throw new ControlApiError(error.message.replace(/^from: /, ""), error.status);

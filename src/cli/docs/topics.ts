@@ -6,7 +6,7 @@ import { PACKAGE_ROOT } from "../../app/package-root.ts";
 export type Topic = {
   /** The row of the table, such as `Set up`. */
   readonly group: string;
-  /** What the user types: the name of the file. */
+  /** Name of the topic on the command line: the name of the file. */
   readonly name: string;
   readonly title: string;
   /** Relative to docs/. */

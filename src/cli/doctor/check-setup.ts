@@ -2,7 +2,9 @@ import { DEFAULT_PROFILE, PROFILES } from "../../platform/catalog/defaults-and-l
 import { formatBytes } from "../../postgres/volumes/format-bytes.ts";
 import { SQLITE_FIX } from "../../store/file/sqlite-module.ts";
 
-/** What a check found. `problem`: a server with default options does not start. `warning`: a part of it does not work. */
+/**
+ * Result of a check. `problem`: a server with default options does not start. `warning`: a part of it does not work.
+ */
 type CheckLevel = "ok" | "warning" | "problem";
 
 const DEFAULT_PG_VERSION = PROFILES[DEFAULT_PROFILE].defaultPgVersion;
@@ -20,7 +22,7 @@ export type SetupCheck = {
     | "names";
   readonly level: CheckLevel;
   readonly found: string;
-  /** What to do. Absent if there is nothing to do. */
+  /** Advice to the user. Absent if nothing has to be done. */
   readonly fix?: string;
 };
 

@@ -140,7 +140,7 @@ async function readPort(
   return { port, use: (await isFree(port)) ? "free" : "other" };
 }
 
-/** Whether a server could listen on this port. Listens for a moment, and accepts nobody. */
+/** Whether a server could listen on this port. Listens for a moment, and accepts no connection. */
 function isFree(port: number): Promise<boolean> {
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve) => {

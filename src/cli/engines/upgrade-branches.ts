@@ -33,7 +33,7 @@ export type UpgradeOptions = {
   readonly dryRun: boolean;
 };
 
-/** What the upgrade does with the data of one branch. */
+/** The upgrade's plan for the data of one branch. */
 export type BranchUpgrade = {
   readonly branchId: string;
   readonly name: string;
@@ -146,7 +146,7 @@ async function execute(execution: Execution): Promise<readonly BranchUpgrade[]> 
     { error: () => undefined, warn: () => undefined, info: () => undefined },
   ).catch(asCliError);
   try {
-    // What an upgrade that was killed has left.
+    // Removes the rest of an upgrade that was killed.
     for (const id of (await findUnusedVolumes(volumes, worlds)).removable) await volumes.remove(id);
     const results: BranchUpgrade[] = [];
     for (const { row, ...branch } of planned)

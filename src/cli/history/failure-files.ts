@@ -19,7 +19,7 @@ export type PendingWorld = { readonly path: string; readonly unfinished: string 
 const WORLDS: readonly WorldBeside[] = ["failed", "world"];
 const CHUNK_BYTES = 2 ** 20;
 
-/** Where a world is written that belongs to the file of a failure. */
+/** Path of the world that belongs to the file of a failure. */
 export function worldBeside(path: string, ending: WorldBeside): string {
   return `${path.replace(/\.ya?ml$/, "")}.${ending}.sqlite`;
 }
@@ -70,7 +70,7 @@ export function placeWorlds(worlds: readonly PendingWorld[]): void {
   for (const { path, unfinished } of worlds) if (existsSync(unfinished)) moveIntoPlace(unfinished, path);
 }
 
-/** What failed, as the file states it; `undefined` if it is not the file of a failure. */
+/** Parses the failure in the file; `undefined` if the file does not describe a failure. */
 function readFailure(path: string): Failed | undefined {
   try {
     const scenario: unknown = parse(readText(path, MAX.scenarioFile));

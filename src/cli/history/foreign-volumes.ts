@@ -5,7 +5,7 @@ import { VOLUME_ID } from "../../postgres/volumes/volume-origins.ts";
 import { TEMPLATES, type Volumes } from "../../postgres/volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
-/** It is in each cluster, and nowhere else. */
+/** A file that each cluster has, and no other directory. */
 const CLUSTER_MARK = "PG_VERSION";
 const CLUSTER_SETTINGS = "postgresql.conf";
 

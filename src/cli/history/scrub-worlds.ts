@@ -8,7 +8,7 @@ import { verifyWorldFile } from "./world-history.ts";
 /** The longest pause between two portions of events, in milliseconds of wall-clock time. */
 const MAX_PAUSE_MS = 1_000;
 
-/** What a scrub found in one world. */
+/** Result of the scrub of one world. */
 export type ScrubResult = Pick<Verification, "ok" | "to" | "rows" | "differences"> & {
   readonly world: string;
 };

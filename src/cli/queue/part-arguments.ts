@@ -32,7 +32,7 @@ export class RejectedPart extends Error {
   override readonly name = "RejectedPart";
 }
 
-/** Where to answer a part, and with which arguments of standin. */
+/** Directory and arguments of standin with which a part is answered. */
 export type CheckedPart = { readonly directory: string; readonly args: readonly string[] };
 
 /**

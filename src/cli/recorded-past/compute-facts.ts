@@ -92,7 +92,7 @@ function isActiveAfter({ phase }: Compute, events: readonly Event[]): boolean {
   return last === undefined ? phase.state === "active" : last.type === "ComputeActivated";
 }
 
-/** What the begin of an operation changes. A suspend that failed or was cancelled is not known to have closed connections. */
+/** Facts that follow from the begin of an operation. A failed or cancelled suspend may not have closed connections. */
 function begun(
   endpointId: string,
   course: OperationCourse,

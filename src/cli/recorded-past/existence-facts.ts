@@ -129,7 +129,7 @@ function firstAccepted(
   return withoutSize;
 }
 
-/** It is started by what the account shows, and not by its creation. */
+/** Makes a created compute idle: the recorded operations start it. */
 function asIdle(event: Event): Event {
   if (event.type !== "ComputeCreated") return event;
   return { ...event, compute: { ...event.compute, phase: { state: "idle" } } };

@@ -10,7 +10,7 @@ export type RecordedFact = {
   readonly eventsIn: (world: World, context: Context) => readonly Event[];
 };
 
-/** What could not be recorded, and why. */
+/** A fact that could not be recorded, and the reason. */
 export type PastOmission = { readonly what: string; readonly because: string };
 
 export type OmitPast = (what: string, because: string) => void;

@@ -22,13 +22,13 @@ import {
   worldDatabasePath,
 } from "../history/world-database.ts";
 
-/** What a run executes, as its file states it, without a matrix. */
+/** The scenario of a run as its file states it, without a matrix. */
 export type FailedScenario = {
   readonly title: string;
   /** The path that the paths in the scenario are relative to. */
   readonly file: string;
   readonly source: Readonly<Record<string, unknown>>;
-  /** What the command line gives in place of the file. */
+  /** Values of the command line that replace values of the file. */
   readonly given: Partial<Pick<Scenario["world"], "seed" | "profile">>;
 };
 
@@ -37,7 +37,7 @@ const MAX_NAME_LENGTH = 200;
 /** The file of a run that fails: its scenario, and its world at the first failure. */
 export class FailedRunFile {
   readonly #path: string;
-  /** Where the world at the failure goes if it is too large for the file. */
+  /** Path of the world at the failure, if the world is too large for the file. */
   readonly #world: string;
   /** The data directory of the run. */
   readonly #data: string;

@@ -21,7 +21,7 @@ const MAX_FILE_NAME = 200;
 
 export type TitledJob = ScenarioJob & { readonly title: string; readonly needs: RunNeeds };
 
-/** What a run needs of the machine that it runs on. */
+/** Resources of the machine that a run needs. */
 type RunNeeds = {
   /** Path of the file of the initial world. */
   readonly worldFile?: string | undefined;

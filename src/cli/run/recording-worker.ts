@@ -3,7 +3,7 @@ import type { RecordingOptions } from "../../traffic/recorded/read-recording.ts"
 import type { ReadingMessage } from "../terminal/reading-thread.ts";
 import { type ReadRecordingFile, readRecordingFile } from "./recording-file.ts";
 
-/** What the thread reads. */
+/** Input of the thread. */
 export type RecordingJob = { readonly path: string; readonly options: RecordingOptions };
 
 export async function readRecordingJob(): Promise<void> {

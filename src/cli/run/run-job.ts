@@ -59,7 +59,7 @@ export type ScenarioJob = {
   readonly worldCopy?: string | undefined;
   /** Whether the run may read no file that the scenario names, such as on a worker. */
   readonly isWithoutFiles?: boolean | undefined;
-  /** Where the temporary files of the run are created (default: the directory of the system). */
+  /** Directory for the temporary files of the run (default: the directory of the system). */
   readonly temporaryRoot?: string | undefined;
   /** A running server to use instead of a fresh world. */
   readonly target?: { readonly url: string; readonly controlToken?: string | undefined } | undefined;
@@ -75,7 +75,7 @@ export type ScenarioJobHooks = {
   readonly watch?: (scenario: Scenario, title: string, file: string) => RunView;
 };
 
-/** What shows a run of this process. */
+/** Display of a run of this process. */
 export interface RunView extends RunWatcher, WatchedRun {
   /** The world of the run can be served. */
   opened(fetch: ServedTarget["fetch"]): Promise<void>;
@@ -162,7 +162,7 @@ async function runJob(job: ScenarioJob, hooks: ScenarioJobHooks): Promise<Scenar
   }
 }
 
-/** What in the scenario prevents the run; `undefined` for a bug. */
+/** The problem of the scenario that prevents the run; `undefined` if the error is a bug. */
 function obstacleOf(error: unknown, file: string): string | undefined {
   if (error instanceof CannotRunError || error instanceof CliError) return error.message;
   if (error instanceof SeedFileError) return `the world of ${file} is invalid: ${error.message}`;

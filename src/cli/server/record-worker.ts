@@ -18,7 +18,7 @@ export type RecordJob = {
 /** What the thread sends for each job. An error loses its class between threads. */
 export type RecordOutcome = { readonly recorded: RecordedScenario } | { readonly problem: string };
 
-/** Records what the thread is asked to, until it is terminated. */
+/** Runs the recording jobs that the thread receives, until it is terminated. */
 export async function recordJobs(): Promise<void> {
   parentPort?.on("message", async (job: RecordJob) => parentPort?.postMessage(await record(job)));
 }

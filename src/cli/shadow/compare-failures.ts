@@ -64,7 +64,7 @@ function binomialAtLeast(failed: number, ended: number, share: number): number {
   return jStat.ibeta(share, failed, ended - failed + 1);
 }
 
-/** Fisher's exact test: both samples together have so many failures, distributed at random. */
+/** Fisher's exact test: the failures of both samples together are distributed at random. */
 function sampleTails(failed: number, ended: number, before: number, count: number): [number, number] {
   const total = failed + before;
   const [first, last] = [Math.max(0, total - count), Math.min(total, ended)];

@@ -125,7 +125,7 @@ export function compareSuspends(
   let skipped = 0;
   for (const reading of readings) {
     const { endpoint, project, last_active_at, seen_at } = reading;
-    // What happens within the second of the pull is not complete.
+    // The operations of the second of the pull are not complete.
     const own = (byCompute.get(endpoint) ?? []).filter(
       ({ created_at }) => created_at > last_active_at && created_at < seen_at,
     );

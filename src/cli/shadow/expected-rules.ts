@@ -3,7 +3,7 @@ import { readProfileFile } from "../terminal/profile-option.ts";
 import type { ExpectedFailures } from "./compare-failures.ts";
 import type { ExpectedDurations } from "./compare-operations.ts";
 
-/** What a profile says of the figures that are compared. */
+/** Figures of a profile that are compared. */
 export type ExpectedRules = {
   readonly durations: ExpectedDurations;
   readonly failures: ExpectedFailures;

@@ -3,7 +3,7 @@ import { shellQuoted } from "./quote.ts";
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What can follow one command. */
+/** Words that can follow one command. */
 export type CompletedCommand = {
   readonly path: readonly string[];
   readonly description: string;

@@ -39,7 +39,7 @@ export type PullOptions = {
   readonly controlToken?: string;
   /** The snapshot's name in the world; default: that of its file. */
   readonly name?: string;
-  /** What the SHA-256 of the file must be. */
+  /** Expected SHA-256 of the file. */
   readonly sha256?: string;
 };
 
@@ -122,7 +122,7 @@ function checkDigest(place: SnapshotPlace, sha256: string, expected: string | un
   );
 }
 
-/** What a snapshot's file does not contain, but a world needs. */
+/** Data that a world needs in addition to the snapshot's file. */
 function warnOfMissingParts(file: string, data: string): void {
   if (hasBranchData(file))
     printError(

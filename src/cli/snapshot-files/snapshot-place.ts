@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliError } from "../terminal/cli-error.ts";
 
-/** Where a snapshot is pushed to or pulled from. */
+/** Place from which a snapshot is pulled, or to which it is pushed. */
 export type SnapshotPlace =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "object"; readonly url: URL };

@@ -113,7 +113,7 @@ function storeLater(script: Script, path: string): void {
   process.once("exit", store);
 }
 
-/** A command works as well without it, so a failure is nobody's concern. */
+/** A command works without stored code, so failures are ignored. */
 function storeCode(code: Buffer, path: string): void {
   const aside = `${path}.${process.pid}`;
   try {

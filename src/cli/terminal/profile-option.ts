@@ -5,7 +5,7 @@ import { isProfileName, PROFILE_NAMES } from "../../platform/catalog/defaults-an
 import { isUserError } from "../../ports/user-error.ts";
 import { CliError } from "./cli-error.ts";
 
-/** What a world takes from `--profile`. The parser of files is loaded on demand. */
+/** Settings that a world takes from `--profile`. The parser of files is loaded on demand. */
 export async function readWorldProfile(text: string): Promise<WorldProfile> {
   if (isProfileName(text)) return { profile: text };
   const { parseProfileFile, worldProfileOf } = await import("../../app/profile-file.ts");

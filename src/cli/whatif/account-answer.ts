@@ -16,7 +16,9 @@ type AccountOptions = QuestionOptions & {
 /** The file of an account has no time after a start of a compute. */
 export class NothingActive extends CliError {}
 
-/** What each delay would have cost, by a file of `standin account pull`; for the terminal, the report and the console. */
+/**
+ * Cost of each delay, calculated from a file of `standin account pull`; for the terminal, the report and the console.
+ */
 export async function accountAnswer(path: string, options: AccountOptions): Promise<AccountAnswer> {
   const { question, profile } = questionFromOptions(options, undefined);
   const { costs, settable } = question;

@@ -17,7 +17,7 @@ import { systemMessage } from "../terminal/file-problem.ts";
 import type { ReadingMessage } from "../terminal/reading-thread.ts";
 import { durationOf, type InputOptions } from "./import-options.ts";
 
-/** What the thread of an import reads and writes. */
+/** Input of the thread of an import. */
 export type ImportJob = {
   readonly paths: readonly string[];
   readonly out: string;

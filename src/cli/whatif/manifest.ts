@@ -10,7 +10,7 @@ export type ResolvedFlags = Readonly<Record<string, readonly (string | number)[]
 /** The part of the input that determines default values. */
 type AnalyzedTraces = Pick<OpenedTraces, "traffic" | "target" | "world">;
 
-/** What the manifest of a question says. `ownFlags`: effective values of those of its command. */
+/** Content of the manifest of a question. `ownFlags`: effective values of the flags of its command. */
 export function questionManifest(question: Question, traces: AnalyzedTraces, ownFlags: ResolvedFlags = {}) {
   return {
     resolvedFlags: { ...resolvedQuestionFlags(question, traces), ...ownFlags },

@@ -13,7 +13,7 @@ import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { invalidValue } from "../terminal/usage-errors.ts";
 
-/** What a cold start costs, in dollars. */
+/** Cost of a cold start in dollars. */
 export type StartCost = { readonly dollars: number };
 
 /** Whole seconds, a duration such as `5m`, or `never`. */

@@ -36,14 +36,14 @@ export type WhatifResult = {
   readonly files?: () => Readonly<Record<string, string>>;
 };
 
-/** What the manifest needs to make a report repeatable. */
+/** Data with which the manifest makes a report repeatable. */
 export type ManifestInput = {
   readonly command: Command;
   readonly resolvedFlags: ResolvedFlags;
   readonly question: object;
 };
 
-/** How to repeat a report. */
+/** Describes how to repeat a report. */
 export type Manifest = Omit<ManifestInput, "command" | "resolvedFlags"> & {
   readonly standin: string;
   readonly command: string;

@@ -5,7 +5,7 @@ import { formatBytes, formatInstant, formatNumber } from "../state/format.ts";
 import { useReading } from "../state/reading.ts";
 import { at } from "../state/world.ts";
 
-/** What Postgres has stored for a branch. */
+/** Data that Postgres has stored for a branch. */
 export function BranchData({ branch }: { readonly branch: Branch }) {
   const data = useReading(branch.id, () => get<Data>(`/branches/${branch.id}/data`));
   return (

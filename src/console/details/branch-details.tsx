@@ -70,7 +70,7 @@ function BranchButtons({ branch, own }: BranchProps & { readonly own: readonly C
   );
 }
 
-/** It contains the password, so it is read and shown only on request. */
+/** The URI contains the password, so it is read and shown only on request. */
 function ConnectionString({ branch, uri }: BranchProps & { readonly uri: Signal<string | undefined> }) {
   const reveal = async () => {
     uri.value = await attempt(() => connectionUri(branch));

@@ -67,7 +67,7 @@ export function ComputeDetails({ compute }: { readonly compute: Compute }) {
   );
 }
 
-/** What the world knows of a past instant; caches and connections are counted for the present only. */
+/** Details at a past instant. Caches and connections are only counted at the current one. */
 function PastFacts({ compute }: { readonly compute: Compute }) {
   const { range, suspend_timeout_seconds: delay, started_at, last_active_at, suspended_at } = compute;
   const instant = (at: string | undefined) => (at === undefined ? "–" : formatInstant(at));

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { get } from "../client/request.ts";
 import type { AccountReport } from "../client/types.ts";
 
-/** What other delays would have cost the account whose past this world has; `undefined` for any other world. */
+/** What-if report of the account whose past this world has; `undefined` for other worlds. */
 export const accountReport = signal<AccountReport | undefined>(undefined);
 
 /** Only commands that no server may run beside change it: it is read when a server has been reached. */

@@ -7,7 +7,7 @@ import { refreshAll } from "./refresh.ts";
 import { reportAdvance } from "./trace.ts";
 import { accounts, computes, findProject, nameOfCompute, selection } from "./world.ts";
 
-// What the user can do to the world. Calls of the platform API are made for the account that owns the project.
+// Actions of the user on the world. Calls of the platform API are made for the account that owns the project.
 
 function accountOf(projectId: string): string {
   return findProject(projectId)?.account_id ?? accounts.value[0]?.id ?? "";

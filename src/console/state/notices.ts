@@ -9,7 +9,7 @@ export type Notice = {
 };
 
 const SHOWN_MS = 6_000;
-/** What can be acted on is shown longer. */
+/** A notice with an action is shown longer. */
 const SHOWN_WITH_ACTION_MS = 15_000;
 
 export const notices = signal<readonly Notice[]>([]);

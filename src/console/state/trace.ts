@@ -4,7 +4,7 @@ import { formatInstant } from "./format.ts";
 import { dismiss, notify } from "./notices.ts";
 import { currentTab } from "./tab.ts";
 
-/** What happened while the clock was advanced: the events after `since`, up to and including `until`. */
+/** Events of an advance of the clock: after `since`, up to and including `until`. */
 export type Trace = { readonly since: number; readonly until: number; readonly to: string };
 
 /** The trace that the list of events is limited to. */

@@ -13,7 +13,7 @@ import type {
 
 export type Connection = "connecting" | "live" | "unreachable" | "needs_token";
 
-/** What the details panel shows. */
+/** Object that the details panel shows. */
 export type Selection =
   | { readonly kind: "account"; readonly id: string }
   | { readonly kind: "project"; readonly id: string }

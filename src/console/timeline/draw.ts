@@ -5,7 +5,7 @@ import type { Colors } from "./colors.ts";
 
 export const AXIS_HEIGHT = 28;
 
-/** What one drawing shows. Instants are in milliseconds, lengths in CSS pixels. */
+/** Input of one drawing. Instants are in milliseconds, lengths in CSS pixels. */
 export type Scene = {
   readonly width: number;
   readonly height: number;
@@ -62,7 +62,7 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, color
   context.restore();
   if (scene.timeline !== undefined) drawMarks(pen, scene, scene.timeline);
   if (scene.period !== undefined) drawPeriod(pen, scene, scene.period);
-  // What has not happened yet is veiled.
+  // Veils the future.
   context.fillStyle = colors.past;
   const present = Math.max(0, x(at ?? now));
   if (present < width) context.fillRect(present, AXIS_HEIGHT, width - present, height - AXIS_HEIGHT);

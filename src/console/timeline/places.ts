@@ -7,7 +7,7 @@ import type { TimelineView } from "./view.ts";
 /** Converts positions on the drawing to instants and lanes. */
 export type Places = {
   readonly instantAt: (x: number) => number;
-  /** Where on the drawing an event of the pointer is. */
+  /** Position of a pointer event on the drawing. */
   readonly positionOf: (event: { clientX: number; clientY: number }) => {
     readonly x: number;
     readonly y: number;

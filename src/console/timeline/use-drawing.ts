@@ -120,7 +120,7 @@ function fontOf(element: HTMLElement): string {
   return `${fontSize} ${fontFamily}`;
 }
 
-/** The present, if the answer reached the present when it was given. */
+/** The current instant, if the answer reached the current instant when it was given. */
 function lastsUntil(answer: TimelineAnswer | undefined, present: number | undefined): number {
   const reached = answer !== undefined && Date.parse(answer.to) >= Date.parse(answer.now);
   return reached ? (present ?? 0) : 0;

@@ -2,7 +2,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import type { Compute, Timeline } from "../client/types.ts";
 
-/** What the timeline shows, and where. Lengths in pixels. */
+/** Visible period and layout of the timeline. Lengths in pixels. */
 export type TimelineView = {
   readonly canvas: RefObject<HTMLCanvasElement | null>;
   readonly answer: ReadonlySignal<Timeline | undefined>;

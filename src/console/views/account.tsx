@@ -11,7 +11,7 @@ const LIMIT_TITLES = {
   left_out: "Left out",
 } as const;
 
-/** What other delays would have cost the account whose past this world has, as far as its operations show it. */
+/** Cost of other delays for the account whose past this world has, as far as its operations show it. */
 export function Account() {
   const report = accountReport.value;
   if (report === undefined) return <p class="empty">This world has no past of an account.</p>;

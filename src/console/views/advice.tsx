@@ -12,7 +12,7 @@ type AdviceProps = {
   readonly onPlan: () => void;
 };
 
-/** What to change in this world, what comes next, what would change the answer, and what is not known. */
+/** Recommended changes of this world, next steps, sensitivity of the answer, and missing data. */
 export function AdviceView({ advice, plan, onPlan }: AdviceProps) {
   const { text, decision } = advice;
   return (

@@ -104,7 +104,7 @@ function Checks({ checks }: { readonly checks: readonly Check[] }) {
   );
 }
 
-/** What could not be judged, and why. */
+/** Checks that could not be made, with the reason. */
 function Notes({ checks }: { readonly checks: readonly Check[] }) {
   const notes = checks.flatMap(({ check, note }) => (note === null ? [] : [{ check, note }]));
   return (

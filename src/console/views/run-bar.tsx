@@ -8,7 +8,7 @@ const TEXTS = {
   could_not_run: "Could not run",
 } as const;
 
-/** Where the run is, and how it continues. */
+/** Position of the run, and buttons to continue it. */
 export function RunBar() {
   const state = run.value;
   if (state === undefined) return null;

@@ -25,7 +25,7 @@ const LISTED_COMPUTES = 20;
 const ENOUGH_DAYS = 7;
 const ENOUGH_STARTS = 100;
 
-/** What to change, and what other autosuspend delays would have cost, from this world's own history. */
+/** Recommended changes and the cost of other autosuspend delays, from this world's own history. */
 export function WhatIf() {
   const advice = useSignal<Advice | undefined>(undefined);
   const plan = useSignal<AdvisedPlan>("scale");

@@ -9,7 +9,7 @@ const SHOWN = 200;
 
 const COMPARED = "/state?fields=accounts,projects,branches,endpoints";
 
-/** What this world and another one have in different ways, now. */
+/** Current differences between this world and another one. */
 export function WorldDifferences({
   other,
   onClose,

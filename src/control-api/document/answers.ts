@@ -26,7 +26,7 @@ import { runState } from "./run-objects.ts";
 import { agreement } from "./shadow-objects.ts";
 import { state } from "./state-objects.ts";
 
-/** What each call of the control API answers, in JSON unless it says otherwise. */
+/** Answer of each call of the control API; JSON unless stated otherwise. */
 export const CONTROL_ANSWERS = {
   "GET /health/live": answer(
     "Whether the process responds",

@@ -7,7 +7,7 @@ import { formatInstant } from "../http/render-object.ts";
 import { decisionOf, type EventOf, newestEvent, optional, type Reason } from "./explanation.ts";
 import { lastUse } from "./last-use.ts";
 
-/** What suspended the compute, and since when nothing had used it. */
+/** Explains the cause of the suspend, and since when the compute was unused. */
 export function explainIdle(view: WorldView, compute: Compute, events: readonly RecordedEvent[]): Reason {
   const about = "state";
   const suspended = newestEvent(events, "ComputeSuspended");

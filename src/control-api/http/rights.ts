@@ -1,6 +1,6 @@
 import type { ControlRoute } from "../document/answers.ts";
 
-/** What the token of a team may do in its worlds. */
+/** Rights of the token of a team in its worlds. */
 export const TEAM_RIGHTS = {
   read: "calls that change nothing, and what-if questions",
   advance: "the clock, client activity, and waiting on a manual clock",

@@ -8,7 +8,7 @@ export type RecordedScenario = {
   readonly steps: number;
   /** Digest of the final state; null if something could not be reproduced. */
   readonly state: string | null;
-  /** What could not be reproduced. */
+  /** Parts of the history that the scenario does not reproduce. */
   readonly omitted: readonly string[];
 };
 

@@ -40,7 +40,7 @@ export const whatIfQuestion = z.strictObject({
   by_compute: z.int().min(1).max(MAX_LISTED_COMPUTES).optional(),
 });
 
-/** What an advice may be asked for, in addition to the question. */
+/** Fields of a request for advice, in addition to those of the question. */
 export const adviceQuestion = whatIfQuestion
   .omit({ policy: true, price: true, price_plan: true, replications: true, by_compute: true })
   .extend({
@@ -50,7 +50,9 @@ export const adviceQuestion = whatIfQuestion
     load_per_request: z.number().positive().optional(),
   });
 
-/** What to change in a world, from the traffic in its journal. Throws a `RangeError` that names the invalid field. */
+/**
+ * Recommends changes of a world, from the traffic in its journal. Throws a `RangeError` that names the invalid field.
+ */
 export type AskAdvice = (world: WorldHandle, question: z.output<typeof adviceQuestion>) => Promise<object>;
 
 /** A question about a world: policies to compare with its own, and the period. Defaults are those of `standin whatif compare`. */

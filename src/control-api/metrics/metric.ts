@@ -3,7 +3,7 @@ export type Samples = Readonly<Record<string, number>>;
 
 /** A metric, with its samples from the figures of a world or of the process. */
 export type Metric<Figures> = {
-  /** Without the prefix `standin_`. */
+  /** Name without the prefix `standin_`. */
   readonly name: string;
   readonly type: "gauge" | "counter" | "summary";
   readonly help: string;

@@ -1,7 +1,9 @@
 import { accountReport } from "../document/account-report-objects.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 
-/** What `standin mirror --history` or `standin shadow --world` computed when it wrote the past of a world. */
+/**
+ * The what-if report that `standin mirror --history` or `standin shadow --world` stored when it wrote a world's past.
+ */
 export function accountReportRoutes(): readonly ControlApiRoute[] {
   return [getAccountReport];
 }

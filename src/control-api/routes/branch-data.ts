@@ -53,7 +53,7 @@ const getDataUsage = route("GET /data", {}, async ({ world, server }) => {
   };
 });
 
-/** What the bill counts, in steps between which others get a turn. */
+/** Sizes that the bill counts, calculated in steps between which other work can run. */
 function* billedSteps(world: World, now: SimTime) {
   let sum = NO_STORAGE;
   const branches = world.branches.toArray();

@@ -1,7 +1,7 @@
 import { type ControlApiRoute, route } from "../http/route.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 
-/** What this server serves: the coverage of the imitated API, and the document of the control API. */
+/** Documents: the coverage of the imitated API, and the OpenAPI document of the control API. */
 export function documentRoutes(routes: () => readonly DocumentedRoute[]): readonly ControlApiRoute[] {
   return [getCoverage(), getDocument(routes)];
 }

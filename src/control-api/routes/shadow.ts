@@ -1,7 +1,7 @@
 import { agreement } from "../document/shadow-objects.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 
-/** What `standin shadow --world` found when it wrote the past of a world. */
+/** The result that `standin shadow --world` stored when it wrote the past of a world. */
 export function shadowRoutes(): readonly ControlApiRoute[] {
   return [getShadow];
 }

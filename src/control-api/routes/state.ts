@@ -27,7 +27,7 @@ const LISTS = {
   accounts: list({ rows: ({ accounts }) => accounts.values() }),
   api_keys: list({
     rows: ({ apiKeys }) => apiKeys.values(),
-    // Without the hash: it is not part of the world's behaviour, and an exported world has others.
+    // Omits the hash: it is not part of the world's behaviour, and differs in an exported world.
     shown: ({ hash: _, ...apiKey }) => apiKey,
   }),
   projects: list({

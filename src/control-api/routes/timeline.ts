@@ -39,13 +39,13 @@ const timelineQuery = strict({
     .optional(),
 });
 
-/** What the computes of a world did over a period, in as much detail as a drawing needs. */
+/** States and arrivals of the computes of a world over a period, in the detail that a drawing needs. */
 export function timelineRoutes(): readonly ControlApiRoute[] {
   return [getTimeline];
 }
 
 const getTimeline = route("GET /timeline", { query: timelineQuery }, async ({ world, query }) => {
-  // Runs due work, so that the lanes reach the present.
+  // Runs due work, so that the lanes reach the current instant.
   const now = await runRead(world, (transaction) => transaction.now);
   const { fold, readUntil, readSeq } = await readLanes(world);
   const beginsAt = fold.beganAt ?? now;

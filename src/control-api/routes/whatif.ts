@@ -2,7 +2,7 @@ import { fail } from "../../http/request.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { adviceQuestion, whatIfQuestion } from "../http/whatif-fields.ts";
 
-/** What the traffic of a world says about other settings. */
+/** Evaluates other settings with the traffic of a world. */
 export function whatIfRoutes(): readonly ControlApiRoute[] {
   return [answerWhatIf, advise];
 }

@@ -10,7 +10,7 @@ import type { ParameterType, TypeName } from "./type-description.ts";
  * are refused anyway.
  */
 
-/** What the platform says about a body that it cannot decode; `undefined` if it can, or if nothing is known of it. */
+/** The platform's message about a body that it cannot decode; `undefined` if it can, or if its type is unknown. */
 export function bodyFailure(operationId: string, text: string): string | undefined {
   const body = BODY_TYPES[operationId];
   if (body === undefined || text.length > MAX.decodedBody) return undefined;

@@ -138,7 +138,7 @@ export class JsonReader {
     return this.#bytes[this.#at] ?? 0;
   }
 
-  /** Reads the rest of a list or an object that nobody looks at. */
+  /** Skips the rest of a list or an object. */
   #skipAll(close: number): void {
     const isObject = close === CLOSE_OBJECT;
     this.#at += 1;
@@ -290,7 +290,7 @@ export class JsonReader {
   }
 }
 
-/** What may follow a number. */
+/** Characters that may follow a number. */
 function isEnd(byte: number): boolean {
   return byte === COMMA || byte === CLOSE_LIST || byte === CLOSE_OBJECT || SPACES.has(byte);
 }

@@ -4,7 +4,7 @@
  */
 export type TypeName = string;
 
-/** What the platform's decoder knows about a named type. */
+/** Description of a named type for the platform's decoder. */
 export type ObjectType = {
   /** The name stands for a simple type. */
   readonly alias?: TypeName;

@@ -66,7 +66,7 @@ function positionOf(text: string): BranchPosition | undefined {
   return { projectId, sortBy, sortOrder, value, number };
 }
 
-/** Who reads the list. */
+/** The caller and the world whose list is read. */
 type BranchReader = { readonly world: World; readonly principal: Principal };
 
 /** One page, sorted by the chosen key, then by age. A cursor holds its sort order, so later pages keep it. */

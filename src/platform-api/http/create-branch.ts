@@ -12,7 +12,7 @@ import { issuePassword } from "./passwords.ts";
 import { atMostOne, computeFields, computeOptions, computeType, lsn, name } from "./request-fields.ts";
 import type { RequestContext } from "./route.ts";
 
-/** What a caller chooses for a new branch. */
+/** Options that a caller chooses for a new branch. */
 export const branchCreation = {
   endpoints: z
     .array(z.object({ type: computeType, ...computeFields }))

@@ -108,7 +108,10 @@ export function faultTargetOf(
   };
 }
 
-/** What the answer to a read depends on; `undefined`: the whole world. The others do not wait for its commits. */
+/**
+ * The rows that the answer to a read depends on; `undefined` for the whole world. Reads wait for commits of these rows
+ * only.
+ */
 export function readScopeOf({ context: { req }, caller }: IncomingRequest): ReadScope | undefined {
   // A list of keys, and a caller without one.
   if (caller === undefined || req.routePath.includes("/api_keys")) return undefined;

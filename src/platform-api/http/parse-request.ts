@@ -62,7 +62,7 @@ type Decoding = {
   readonly isNamed: boolean;
   readonly part: "params" | "request";
   readonly format?: string;
-  /** What the platform says if its decoder cannot read this part of the operation's request. */
+  /** The platform's message if its decoder cannot read this part of the operation's request. */
   readonly failure?: (operationId: string) => string | undefined;
 };
 

@@ -42,7 +42,7 @@ export type RequestContext<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Where clients reach the surfaces of the request's world, without a final slash. */
+  /** URL of the surfaces of the request's world, without a final slash. */
   readonly worldUrl: string;
   /** How clients connect to the computes of the request's world. */
   readonly connectionUris: ConnectionUris;

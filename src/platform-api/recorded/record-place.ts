@@ -6,7 +6,7 @@ import { defaultBranchOf, findBranch, findProject } from "../../platform/world/l
 import { branchParams } from "../http/branch-request.ts";
 import type { RequestContext } from "../http/route.ts";
 
-/** Where operations on the records of a branch are, and which branch that is. */
+/** Path of operations on the records of a branch, and how the branch is found. */
 export type Place = {
   readonly path: `/${string}`;
   readonly params: z.ZodObject;

@@ -64,7 +64,7 @@ type Input<B> = {
 /** The query of a list that has pages. */
 type Query = Readonly<Record<string, unknown>>;
 
-/** What an operation does with its record, and the body of its response; without `answer` there is none. */
+/** Effect of an operation on its record, and the body of its response; without `answer`, there is no body. */
 type Effect<K extends ServiceKind, B> =
   | { readonly does: "list"; readonly answer: (shown: readonly Shown<K>[], query: Query) => object }
   | { readonly does: "read"; readonly answer: (shown: Shown<K>) => object }
@@ -219,7 +219,7 @@ function write(
   return written;
 }
 
-/** An update without a secret keeps the present one. */
+/** An update without a secret keeps the current one. */
 function secretChange(given: string | undefined, stored: string | undefined, does: string): SecretChange {
   if (given === undefined) return does === "update" ? "same" : undefined;
   return given === stored ? "same" : "new";

@@ -34,7 +34,7 @@ export function subscriptionTypeOf(world: World, account: Account) {
   return profileOfWorld(world).subscriptionTypes[account.plan] as public_.BillingSubscriptionType;
 }
 
-/** A: nobody pays here, so there is no source of payment and no address. */
+/** A: simulated accounts do not pay, so there is no source of payment and no address. */
 export function renderBillingAccount(world: World, account: Account, now: SimTime) {
   return {
     state: "active" as public_.BillingAccountState,

@@ -72,7 +72,7 @@ export function renderV1Frame(frame: Timeframe, optionalMetrics: readonly string
   };
 }
 
-/** What was stored in a period, in bytes × hours. */
+/** Storage in a period, in bytes × hours. */
 export function storedByteHours({ data }: UsageTotals): number {
   return byteHours(storedBytes(data?.storage ?? NO_STORAGE));
 }

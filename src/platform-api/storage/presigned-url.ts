@@ -1,6 +1,6 @@
 import { sameHash, signatureOf } from "../../worlds/secrets.ts";
 
-/** What a presigned URL allows, until an instant of the world's clock. */
+/** Permission of a presigned URL, until an instant of the world's clock. */
 export type Transfer = {
   readonly method: "PUT" | "GET";
   readonly branchId: string;
@@ -25,7 +25,7 @@ export function presignedUrl(worldUrl: string, secret: string, transfer: Transfe
   return `${worldUrl}/storage/${place}?${query}`;
 }
 
-/** What the URL of a request claims to allow. */
+/** The permission that the URL of a request claims. */
 export function claimedTransfer(
   url: string,
   method: Transfer["method"],

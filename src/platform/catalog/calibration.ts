@@ -1,7 +1,9 @@
 import type { DurationDistribution } from "../../kernel/distribution.ts";
 import type { OperationAction } from "./operation-actions.ts";
 
-/** What the operations of an account did, instead of the figures of a profile. Actions without figures keep those. */
+/**
+ * Figures of the operations of an account, which replace those of a profile. Other actions keep the profile's figures.
+ */
 export type Calibration = {
   readonly name: string;
   /** Lists, because the control API renders names of properties in another case. */

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "./refusal-codes.ts";
 
 export type PlanName = "paid" | "free";
 
-/** What an account's plan allows (R: Configuration modes, Limits; D and A for the error messages). */
+/** Limits of an account's plan (R: Configuration modes, Limits; D and A for the error messages). */
 export type Plan = {
   readonly name: PlanName;
   /** The only size allowed, in CU; absent if all sizes of the profile are. */

@@ -3,7 +3,7 @@ export type PricedPlan = "launch" | "scale";
 export type VendorPlan = PricedPlan | "free";
 export type PriceListDate = "2025-08-14" | "2025-11-03" | "2026-03-20";
 
-/** What the vendor charged at one date, in dollars. */
+/** Prices of the vendor at one date, in dollars. */
 export type PriceList = {
   readonly date: PriceListDate;
   readonly perCuHour: Readonly<Record<PricedPlan, number>>;
@@ -11,7 +11,9 @@ export type PriceList = {
   readonly snapshotGb: number;
   /** The lowest bill of a month on a paid plan. */
   readonly minimum: number;
-  /** What a project of the free plan may use in a month; then its computes stay suspended until the next one. */
+  /**
+   * Monthly allowance of a project of the free plan. When it is used up, computes stay suspended until the next month.
+   */
   readonly freeCuHours: number;
 };
 

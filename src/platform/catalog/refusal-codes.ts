@@ -115,7 +115,7 @@ export type Shortfall = {
 export type Refusal = {
   readonly code: RefusalCode;
   readonly message: string;
-  /** What the platform does not say, and a person may want to know. Programs compare messages. */
+  /** Additional advice for a person. It is not part of the message, because programs compare messages. */
   readonly hint?: string;
   readonly shortfalls?: readonly Shortfall[];
   /** The projects that prevent a transfer, if the caller named several. */

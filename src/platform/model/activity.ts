@@ -11,7 +11,7 @@ export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
  */
 export const RECORDED_USE = "recorded past";
 
-/** What a client does on a compute, as reported by a trace or a data plane. */
+/** Activity of a client on a compute, as reported by a trace or a data plane. */
 export type Activity = {
   readonly endpointId: string;
   readonly kind: ActivityKind;

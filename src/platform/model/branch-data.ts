@@ -11,7 +11,7 @@ export type BranchData = DataReference & {
   readonly past?: readonly (DataReference & { readonly until: SimTime })[];
 };
 
-/** Where data begins: that of a branch or of a snapshot, at an instant. */
+/** Start of data: the data of a branch or snapshot at an instant. */
 export type DataSource = {
   readonly id: string;
   readonly at: SimTime;

@@ -34,7 +34,7 @@ export type SnapshotSize = {
   readonly logicalBytes?: number;
 };
 
-/** What a snapshot is charged for; `undefined` if its size is not known. */
+/** Charged size of a snapshot in bytes; `undefined` if its size is not known. */
 export function chargedBytes(size: SnapshotSize | undefined): number | undefined {
   if (size?.logicalBytes === undefined) return undefined;
   return Math.min(size.logicalBytes, size.changedBytes ?? size.logicalBytes);

@@ -97,7 +97,7 @@ export type BranchEvent =
   | (EventBase & {
       readonly type: "BranchCreated";
       readonly branch: Branch;
-      /** Where its data begins; absent: with that of its parent, at `parentTimestamp`. */
+      /** Start of its data; absent if that is the data of its parent at `parentTimestamp`. */
       readonly dataFrom?: DataSource;
     })
   | (EventBase & { readonly type: "BranchBecameReady"; readonly branchId: string })

@@ -4,7 +4,7 @@ import type { DurationMs, SimTime } from "../../kernel/time.ts";
 export type ChildBranchUse = {
   /** Branches with a parent × milliseconds. */
   readonly branchMs: DurationMs;
-  /** It is booked up to this instant. */
+  /** Child branches are booked up to this instant. */
   readonly until: SimTime;
 };
 

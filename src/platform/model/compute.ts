@@ -120,12 +120,12 @@ export type ComputeOptions = ChosenSettings & {
   readonly settings?: ComputeSettings | undefined;
 };
 
-/** What an update may change; everything else changes only as the compute runs. */
+/** Fields that an update may change. Other fields change only as the compute runs. */
 export type ComputeChanges = Partial<
   Pick<Compute, "branchId" | "range" | "suspendTimeoutSeconds" | "settings" | SettingName>
 >;
 
-/** What the size of an active compute with size limits depends on. */
+/** State from which the size of an active compute with size limits follows. */
 export type ScalingState = {
   readonly average: LoadAverageState;
   /** Loads that a later reading will see, in order of arrival. */

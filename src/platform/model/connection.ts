@@ -12,7 +12,7 @@ export type Connection = {
   readonly database?: string;
   /** Prevents the autosuspend until the connection closes. */
   readonly inTransaction: boolean;
-  /** It was opened while the compute was not active, and stays open through the suspend in progress. */
+  /** Whether it was opened while the compute was not active, and stays open through the suspend in progress. */
   readonly waiting: boolean;
   /** When it closes by itself; absent if the client closes it. A waiting one has `lastsMs` instead. */
   readonly until?: SimTime;

@@ -2,7 +2,7 @@ import type { Random } from "../../kernel/random-port.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Profile } from "../catalog/defaults-and-limits.ts";
 
-/** What a decision depends on in addition to the world: the instant, the source of randomness, and the profile. */
+/** Inputs of a decision in addition to the world: the instant, the source of randomness, and the profile. */
 export type Context = {
   readonly now: SimTime;
   readonly random: Random;

@@ -40,7 +40,7 @@ export function sumOfData(one: WithData, other: WithData): WithData {
   };
 }
 
-/** What `total` has in addition to `before`, as a property; absent if there is none. */
+/** The difference of `total` and `before`, as a property; absent if there is none. */
 export function dataSince(total: WithData, before: WithData): WithData {
   if (total.data === undefined || before.data === undefined) return propertyOf(total.data);
   const data: DataUse = {

@@ -1,4 +1,4 @@
 import type { SimTime } from "../../kernel/time.ts";
 
-/** What every event carries: when it happened, on the world's clock. */
+/** Fields of every event: when it happened, on the world's clock. */
 export type EventBase = { readonly at: SimTime };

@@ -136,7 +136,7 @@ export type FaultTarget =
       readonly endpointId: string;
     };
 
-/** What a target is called where its ids are shown separately. */
+/** Name of a target where its ids are shown separately. */
 export function nameOfTarget(target: FaultTarget): string {
   if (target.kind === "connection") return "connection";
   return target.kind === "operation" ? target.action : (target.operation ?? target.method);

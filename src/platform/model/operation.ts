@@ -62,7 +62,7 @@ export type OperationRequest = {
   readonly endpointId?: string;
   readonly cause?: Operation["cause"];
   readonly thenStart?: boolean;
-  /** It waits for no earlier operation; later ones wait for it. */
+  /** The operation waits for no earlier one; later operations wait for it. */
   readonly startsAtOnce?: boolean;
 };
 

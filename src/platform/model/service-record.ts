@@ -28,7 +28,7 @@ export type ServiceRecordFields<K extends ServiceKind> = {
   readonly isInherited?: true;
 };
 
-/** Whether the record has a secret: the present one or another. The caller stores it under `secretId`. */
+/** Whether the record has a secret: the current one or another. The caller stores it under `secretId`. */
 export type SecretChange = "same" | "new" | undefined;
 
 /** A record with its kind, which determines its settings. */
@@ -52,7 +52,7 @@ export type UpdateServiceRecord = BranchRef & {
   readonly kind: ServiceKind;
   readonly key: string;
   readonly settings: object;
-  /** The settings replace the present ones, instead of being merged with them. */
+  /** The settings replace the current ones, instead of being merged with them. */
   readonly replaces: boolean;
   /** Neither creates the record nor changes one that the branch has inherited. */
   readonly onlyOwn?: true | undefined;
@@ -72,7 +72,7 @@ type ServiceRules = {
   readonly label: string;
   /** C: the message of a missing one, which public clients compare. */
   readonly missing?: string;
-  /** What messages call a record, if not by its key. */
+  /** Name of a record in messages, if it is not the key. */
   readonly nameOf?: (key: string) => string;
   /** Enabled and disabled, instead of created and deleted. */
   readonly isSwitch?: true;

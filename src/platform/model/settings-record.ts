@@ -55,7 +55,7 @@ export type SettingsRecordOf<K extends SettingsRecordKind> = Extract<SettingsRec
 /** A record of a service of a branch (see service-record.ts). */
 export type ServiceRecord = SettingsRecordOf<ServiceKind>;
 
-/** What the scope of each kind is. */
+/** Scope of each kind. */
 const SCOPES: Readonly<Record<Exclude<SettingsRecordKind, ServiceKind>, "organization" | "project">> = {
   jwks: "project",
   projectPermission: "project",

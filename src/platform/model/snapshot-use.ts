@@ -1,10 +1,10 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 
-/** What the snapshots of a project's branches have stored over time. */
+/** Storage of the snapshots of a project's branches over time. */
 export type SnapshotUse = {
   /** Charged bytes × milliseconds. These exceed the exact integers, so sums are rounded. */
   readonly byteMs: number;
-  /** It is booked up to this instant. */
+  /** Storage is booked up to this instant. */
   readonly until: SimTime;
 };
 

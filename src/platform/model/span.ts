@@ -6,7 +6,7 @@ import type { EventBase } from "./event-base.ts";
 // A span is work of connected clients that lasts, and whose end is not known when it begins. While a span is
 // open, its compute does not suspend by itself.
 
-/** What Postgres has done with data since the last report. */
+/** Data traffic of Postgres since the last report. */
 export type SpanData = DataTraffic & {
   /** The size of all databases of the branch; absent if it was not read. */
   readonly logicalSizeBytes?: number;

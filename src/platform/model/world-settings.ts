@@ -15,7 +15,7 @@ export type WorldSettings = {
   readonly plan: PlanName;
   /** `immediate`: operations take no time and finish before the next command. */
   readonly operations: "timed" | "immediate";
-  /** What operations lock. Absent in worlds of early releases, which then have the default, `narrow`. */
+  /** Scope of the locks of operations. Absent in worlds of early releases, which have the default, `narrow`. */
   readonly locks?: LockScope;
   /** How long operations take. Absent in worlds of releases up to 0.4: `DEFAULT_DURATIONS`. */
   readonly durations?: DurationKind;
@@ -34,9 +34,15 @@ export type WorldSettings = {
    * enables it; see `load-readings.ts` for their rule.
    */
   readonly loadAverage?: true;
-  /** What branches store is recorded over time. Absent in worlds of releases up to 0.4 until an event enables it. */
+  /**
+   * Whether the storage of branches is recorded over time. Absent in worlds of releases up to 0.4 until an event
+   * enables it.
+   */
   readonly storageUse?: true;
-  /** The child branches of projects are recorded over time. Absent in worlds of releases up to 0.4 until an event enables it. */
+  /**
+   * Whether the child branches of projects are recorded over time. Absent in worlds of releases up to 0.4 until an
+   * event enables it.
+   */
   readonly childBranchUse?: true;
   /**
    * Ids of branches and computes end in characters that begin with those of their region. Absent in worlds of

@@ -9,7 +9,7 @@ type TableSpec =
   | {
       /** A replay of the events produces its rows. */
       readonly journaled: true;
-      /** What a reset of the world does with its rows; `partly kept` needs a rule in evolve.ts. */
+      /** Effect of a reset of the world on its rows; `partly kept` needs a rule in evolve.ts. */
       readonly onReset: "kept" | "emptied" | "partly kept";
       /** `copied`: copying all rows would block, so the table makes a copy that is read later. */
       readonly checkpoint: "rows" | "copied";

@@ -14,7 +14,7 @@ import { SubscriptionHold } from "./subscription-hold.ts";
 /** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
 
-/** Until roles and databases that could not be applied are applied again, in wall-clock time. */
+/** Wall-clock time after which roles and databases that could not be applied are applied again. */
 const APPLY_AGAIN_MS = 2_000;
 /** A: as `max_wal_senders` of a stock Postgres. The others are those of standin and of read replicas. */
 const MAX_REPLICATIONS = 10;

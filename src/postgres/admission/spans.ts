@@ -199,7 +199,7 @@ export class ComputeSpans {
     return at > until ? undefined : at;
   }
 
-  /** What the world must know before anything that is due later. It is not returned again. */
+  /** The next report up to `until`, which the world needs before it runs later work. Each report is returned once. */
   takeReport(until: SimTime): Report | undefined {
     const since = this.#since;
     const at = this.nextReportAt(until);

@@ -14,7 +14,7 @@ export type WorldEventsOptions = {
   readonly onError: (error: unknown, message: string) => void;
 };
 
-/** What the events of a world change in its sessions and engines. */
+/** Applies the events of a world to its sessions and engines. */
 export class WorldEvents {
   readonly #options: WorldEventsOptions;
 
@@ -36,7 +36,7 @@ export class WorldEvents {
           computes.get(event.endpointId)?.stop();
           break;
         case "ComputeStartFailed":
-          // It may have been started ahead.
+          // The engine may have been started ahead.
           computes.get(event.endpointId)?.stop();
           break;
         case "WorldReset":

@@ -71,7 +71,7 @@ export class BlockStatistics {
     return hits + misses + writes === 0 ? { logicalSizeBytes } : { blocks, logicalSizeBytes };
   }
 
-  /** What the view of the extension must not count again, by database. */
+  /** Reads that the view of the extension must not count again, by database. */
   counted(): CountedReads {
     return Object.fromEntries(
       [...this.#databases].map(([name, { relations }]) => [name, relations.counted()]),

@@ -37,7 +37,7 @@ export function verifierOfRole(
   return known.verifierOf(transaction, role.value, () => storedVerifier(transaction, role.value));
 }
 
-/** What the engine of a compute needs to know of the world. */
+/** Facts of the world that the engine of a compute needs. */
 export function enginePlan(transaction: Transaction, historyId: string, endpointId: string): EnginePlan {
   const { world } = transaction;
   const compute = requireCompute(world.computes.get(endpointId));

@@ -12,7 +12,7 @@ import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts"
 import type { FileCacheStatistics } from "../engine/extension.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 
-/** What a compute's engine needs to know of the world, read when it starts. */
+/** Facts of the world that the engine of a compute needs, read when it starts. */
 export type EnginePlan = {
   readonly historyId: string;
   readonly branchId: string;
@@ -125,7 +125,7 @@ export class PrimaryCluster implements ComputeCluster {
   }
 }
 
-/** What an engine keeps from its start, to compare. */
+/** Settings with which the engine was started, for comparison. */
 function startOf({ branchId, pgVersion, maxConnections, settings, logicalReplication }: EnginePlan): string {
   return JSON.stringify([branchId, maxConnections, settings(pgVersion), logicalReplication]);
 }

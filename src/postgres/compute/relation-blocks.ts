@@ -3,7 +3,7 @@ import type { BlockCounts } from "../../platform/model/cache.ts";
 /** A table, index or the like, as Postgres reports it. */
 export type RelationState = {
   readonly id: string;
-  /** It changes when the relation is rewritten. */
+  /** The number of the relation's file, which changes when the relation is rewritten. */
   readonly file: string;
   /** Blocks that Postgres has read because they were not in its shared buffers. */
   readonly read: number;
@@ -32,7 +32,9 @@ export class RelationBlocks {
     }
   }
 
-  /** What was read and written since the last call. `isWritten`: new blocks come from clients of this compute. */
+  /**
+   * Blocks that were read and written since the last call. `isWritten`: new blocks come from clients of this compute.
+   */
   count(states: readonly RelationState[], isWritten: boolean): BlockCounts & { readonly read: number } {
     let [read, misses, grown] = [0, 0, 0];
     const deleted = new Set(this.#relations.keys());

@@ -8,7 +8,7 @@ type ContentRole = { readonly name: string; readonly verifier: string | undefine
 /** `id` stays the same when the database is renamed or copied. */
 export type ContentDatabase = { readonly id: number; readonly name: string; readonly owner: string };
 
-/** What a cluster has now. */
+/** Current roles and databases of a cluster. */
 export type ClusterContent = {
   readonly roles: readonly ContentRole[];
   readonly databases: readonly Omit<ContentDatabase, "id">[];
@@ -19,10 +19,10 @@ export type AppliedContent = {
   readonly roles: readonly AppliedRole[];
   readonly databases: readonly ContentDatabase[];
 };
-/** `password`: tells one password of the role from another; `null` for a role that cannot log in. */
+/** `password` identifies the role's password; `null` for a role that cannot log in. */
 export type AppliedRole = { readonly name: string; readonly password: string | null };
 
-/** What SQL statements changed in the cluster since content was last applied to it. */
+/** Changes by SQL statements in the cluster since content was last applied to it. */
 export type LearnedChanges = {
   readonly createdRoles: readonly ContentRole[];
   readonly changedPasswords: readonly ContentRole[];
@@ -51,7 +51,7 @@ export function asApplied({ roles, databases }: Content): AppliedContent {
   };
 }
 
-/** What differs between the cluster and the content that was last applied to it. */
+/** Differences between the cluster and the content that was last applied to it. */
 export function learnedChanges(applied: AppliedContent, cluster: ClusterContent): LearnedChanges {
   const roleBefore = new Map(applied.roles.map((role) => [role.name, role]));
   const databaseBefore = new Map(applied.databases.map((database) => [database.name, database]));

@@ -58,7 +58,7 @@ async function deleteRowsOf(query: AdminQuery): Promise<void> {
       ...(await namesOf(query, VIEWS)).map((name) => `REFRESH MATERIALIZED VIEW ${name} WITH NO DATA`),
       "SELECT count(lo_unlink(oid)) FROM pg_largeobject_metadata",
       "DELETE FROM pg_statistic",
-      // What the rows had in a column that was added later.
+      // Values that existing rows have in a column that was added later.
       `UPDATE pg_attribute SET atthasmissing = false, attmissingval = NULL
          WHERE atthasmissing AND attrelid >= ${FIRST_OWN_OID}`,
       "DELETE FROM pg_statistic_ext_data",

@@ -62,7 +62,7 @@ export class DataRemoval {
     return this.#retention;
   }
 
-  /** What volumes take that no world needs any more. */
+  /** Bytes of volumes that no world needs any more. */
   waitingBytes(): number {
     const { usage } = this.#options.volumes;
     return this.#waiting.reduce((sum, id) => sum + usage.bytesOf(id), 0);
@@ -109,7 +109,7 @@ export class DataRemoval {
     for (const unused of removable) {
       if (this.#isClosing) return;
       for (const served of await servedWorlds()) await served.stopEngineOn(unused);
-      // What a stopped engine leaves is processed in the background.
+      // The files that a stopped engine leaves are processed in the background.
       await volumes.whenReleased(unused);
       await volumes.remove(unused);
       this.#waiting = this.#waiting.filter((id) => id !== unused);

@@ -3,7 +3,7 @@ import type { BranchData } from "../../platform/model/branch-data.ts";
 import { parsePosition } from "../engine/log-position.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 
-/** What a running engine may have written since the last mark, which it writes when its clients pause. */
+/** Log that a running engine may have written since the last mark. Marks are made when clients pause. */
 const UNMARKED_BYTES = 16 * 1024 ** 2;
 
 /**

@@ -13,7 +13,7 @@ const MIN_DELETED_BYTES = 64 * 1024 ** 2;
 
 const TRIES_PER_LIMIT = 8;
 
-/** Where the log of a volume is going to begin, and a later position, which the log has reached, too. */
+/** Future start of the log of a volume, and a later position that the log has reached. */
 export type LogCut = { readonly from: Mark; readonly until: string };
 
 /** `undefined` if the log stays as it is. Of a log that is too long, half of the limit remains. */
@@ -134,7 +134,7 @@ export class LogRetention {
       used.set(base, Math.max(used.get(base) ?? 0, until));
     }
     const bases = volume.bases.filter((base) => used.has(base));
-    // Until the next start, a kill leaves log that is too long, but never a base without its log.
+    // A kill may leave more log than needed until the next start, but never a base without its log.
     if (bases.length < volume.bases.length) this.#volumes.setBases(volume.id, bases);
     const needed = bases.map((base) => ({ base: base.path, until: used.get(base) ?? 0 }));
     await this.#engine.trimLog(volume.logDirectory, needed);

@@ -16,7 +16,7 @@ export type UsageMeterOptions = {
 export class UsageMeter {
   readonly #options: UsageMeterOptions;
   readonly #timer: NodeJS.Timeout;
-  /** What volumes took when the limit was not exceeded. */
+  /** Sizes of volumes when the limit was last not exceeded, in bytes. */
   readonly #allowed = new Map<string, number>();
   isMeasuring = false;
 

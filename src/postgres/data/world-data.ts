@@ -106,7 +106,7 @@ export class WorldData {
       for (const [engine, running] of this.#running) if (running.branchId === branchId) return work(engine);
     const { volumeId } = reference;
     if (volumeId === undefined) return undefined;
-    // What clients have committed before the instant must have a position.
+    // Commits of clients before the instant must have a position.
     await this.markAll();
     const free = await reserveEngine();
     try {

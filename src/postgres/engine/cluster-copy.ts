@@ -16,7 +16,7 @@ export const RECOVERY_SIGNAL = "recovery.signal";
 export async function copyWithLog({ base, to, log, archive, follows }: CopyRequest): Promise<void> {
   await copyDirectory(base, to, "", (path) => {
     if (follows === true || !isShareable(path)) return false;
-    // What the log changes, its source has changed, too.
+    // A file that the log changes is a file that the source has changed, too.
     return log === undefined || isSameFile(join(base, path), join(log.dataDirectory, path));
   });
   if (log === undefined) return;

@@ -32,7 +32,7 @@ const READ_RIGHTS = `SELECT
       JOIN pg_roles granted ON granted.oid = roleid JOIN pg_roles member ON member.oid = pg_auth_members.member
       WHERE granted.rolname IN (${[SUPERUSER, ...HOST_ROLES].map(literal).join(", ")})) AS members`;
 
-/** What was taken back from roles of clients, for the operator; empty in every sound cluster. */
+/** Rights that were revoked from roles of clients, for the operator; empty in every sound cluster. */
 export type RevokedRights = readonly string[];
 
 /**

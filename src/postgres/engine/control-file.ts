@@ -33,7 +33,7 @@ export function rememberConnections(dataDirectory: string, maxConnections: numbe
   }
 }
 
-/** Where the fields are, which differs between versions of Postgres. */
+/** Offsets of the fields, which differ between versions of Postgres. */
 function layoutOf(control: Buffer): { readonly connectionsAt: number; readonly checksumAt: number } {
   const floatAt = positions(control).find((at) => control.readDoubleLE(at) === FLOAT_FORMAT);
   const distance = DISTANCES.find(

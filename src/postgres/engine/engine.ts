@@ -8,7 +8,7 @@ export interface Engine {
   copyCluster(request: CopyRequest): Promise<void>;
   /** The same, but replays the copied log up to `position`, as far as the log can still be continued. */
   advanceCluster(request: AdvanceRequest): Promise<void>;
-  /** Where the log that belongs to a cluster begins, in bytes. The cluster was stopped. */
+  /** Start of the log that a stopped cluster needs, in bytes. */
   logStart(base: string): number;
   /** Deletes the log of a cluster that was stopped, except the segment that it continues with. */
   dropLog(cluster: string): Promise<void>;
@@ -211,9 +211,9 @@ export function isOwnRole(name: string): boolean {
   return name === SUPERUSER || name === PLATFORM_GROUP || name.startsWith("pg_");
 }
 
-/** Nobody of the server enters a database of clients until `end`. */
+/** Keeps sessions of the server out of the databases of clients until `end`. */
 export type Absence = {
-  /** Resolves when nobody is there any more. */
+  /** Resolves when no session is open any more. */
   readonly begun: Promise<void>;
   end(): void;
 };

@@ -127,7 +127,7 @@ export async function createMissingExtension(engine: RunningEngine, name: string
   await engine.query(`CREATE EXTENSION ${name} SCHEMA public`);
 }
 
-/** How to start Postgres so that it finds the extensions: the program, and additional arguments. */
+/** Program and additional arguments to start Postgres so that it finds the extensions. */
 export function programWithExtension(installation: Installation, files: ExtensionFiles): PreparedProgram {
   // A version that was removed and installed again may be another release, or in another directory.
   const { ino, mtimeMs } = statSync(join(installation.binDirectory, "postgres"));

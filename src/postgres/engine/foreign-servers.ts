@@ -24,7 +24,7 @@ const WRAPPER =
  */
 export function checkedWrapper(script: string): string {
   if (!WRAPPER.test(script)) return script;
-  // Without this change of it, clients may not use the wrapper at all.
+  // Without this change of the wrapper, clients may not use it at all.
   return script.replace(WRAPPER, () => CREATE_WRAPPER);
 }
 

@@ -18,7 +18,7 @@ export type Installation = {
   readonly origin: "option" | "package" | "installed" | "system";
 };
 
-/** Where Linux distributions and Homebrew install several major versions side by side. */
+/** Directories in which Linux distributions and Homebrew install several major versions side by side. */
 const VERSIONED_ROOTS = [
   { root: "/usr/lib/postgresql", bin: "bin" },
   { root: "/usr/local/opt", prefix: "postgresql@", bin: "bin" },
@@ -134,7 +134,7 @@ function versionedDirectories(): string[] {
   );
 }
 
-/** Where programs of Postgres may be that the system has installed. */
+/** Directories in which the system may have installed programs of Postgres. */
 export async function systemDirectories(): Promise<string[]> {
   const directories = versionedDirectories();
   try {

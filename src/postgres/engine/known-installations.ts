@@ -28,7 +28,7 @@ export class KnownInstallations {
     return this.#known.map(({ version }) => version);
   }
 
-  /** What new data of a version is created with. */
+  /** Installation with which new data of a version is created. */
   async toCreate(version: number): Promise<Installation> {
     await this.#searchFor(version);
     const installation = chooseInstallation(this.#known, version);
@@ -42,7 +42,7 @@ export class KnownInstallations {
     return installation;
   }
 
-  /** What opens data of a version. */
+  /** Installation that opens data of a version. */
   async toOpen(dataDirectory: string, version: number): Promise<Installation> {
     await this.#searchFor(version);
     const installation = this.#find(version);
@@ -58,7 +58,7 @@ export class KnownInstallations {
     const { findInstallations } = this.#options;
     const known = this.#find(version);
     if (known !== undefined && existsSync(join(known.binDirectory, "postgres"))) return;
-    // It rejects if there is none.
+    // `findInstallations` rejects if no version is installed.
     if (findInstallations !== undefined) this.#known = await findInstallations().catch(() => []);
   }
 }

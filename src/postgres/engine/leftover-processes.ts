@@ -75,6 +75,6 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has exited in the meantime.
+    // The process has exited in the meantime.
   }
 }

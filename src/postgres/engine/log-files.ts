@@ -7,7 +7,7 @@ import { segmentNumber, segmentOf } from "./log-position.ts";
 /** The directory of the log within a cluster. */
 export const LOG_DIRECTORY = "pg_wal";
 
-/** The number of the first segment of the log that belongs to a cluster, which was stopped. */
+/** Number of the first segment of the log that a stopped cluster needs. */
 export function firstSegment(cluster: string): number {
   const numbers = readdirSync(join(cluster, LOG_DIRECTORY)).flatMap((name) => segmentNumber(name) ?? []);
   return Math.min(...numbers);

@@ -22,7 +22,7 @@ export function segmentNumber(fileName: string): number | undefined {
   );
 }
 
-/** Whether the file tells where a timeline began. */
+/** Whether the file contains the start of a timeline. */
 export function isTimelineHistory(fileName: string): boolean {
   return HISTORY_NAME.test(fileName);
 }

@@ -6,13 +6,13 @@ import type { EngineAddress } from "./engine.ts";
 /** Makes Postgres replay the log of another cluster until it is stopped. */
 const STANDBY_SIGNAL = "standby.signal";
 
-/** In the directory of a standby's socket: a link to the directory of its primary's socket. */
+/** Name of the link in the directory of a standby's socket to the directory of its primary's socket. */
 const PRIMARY = "primary";
 
 export const STANDBY_SETTINGS = {
   hot_standby: "on",
   archive_mode: "off",
-  // What the primary has removed since the copy. The archive is next to the data directory.
+  // Restores log that the primary has removed since the copy. The archive is next to the data directory.
   restore_command: "test -f ../wal/%f && cp ../wal/%f %p",
 };
 

@@ -80,7 +80,7 @@ export function writeClockLibrary(library: string, directory: string): string {
     const names = section(symbols.namesIn).offset;
     for (let at = symbols.offset; at < symbols.end; at += SYMBOL_BYTES) {
       const nameAt = names + file.readUInt32LE(at);
-      // Without a name, no program finds it.
+      // Removes the name of the symbol, so that no program finds it.
       if (WAITS.has(file.toString("latin1", nameAt, file.indexOf(0, nameAt)))) file.writeUInt32LE(0, at);
     }
   }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** The beginning of the names of directories of standin in the temporary directory. */
 const PREFIX = "standin-";
-/** The socket in a directory that accepts connections as long as the process that uses the directory lives. */
+/** The socket in a directory. It accepts connections as long as the process that uses the directory lives. */
 const CLAIM = "alive";
 /** A process that is about to listen refuses connections, too. */
 const SECOND_LOOK_MS = 100;

@@ -105,7 +105,7 @@ export async function ownFiles(
  */
 export async function removeCaches(dataDirectory: string, user: OsUser | undefined): Promise<void> {
   const find = ["base", "global", "-name", "pg_internal.init", "-delete"];
-  // What stays is deleted by the next start.
+  // The next start deletes the remaining files.
   await run("find", find, { ...spawnOptions(user), cwd: dataDirectory }).catch(() => undefined);
 }
 

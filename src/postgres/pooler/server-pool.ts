@@ -13,7 +13,7 @@ export type OpenServer = () => Promise<ServerSession>;
 export class ServerPool {
   /** Sessions that may be open at the same time. */
   limit: number;
-  /** What the engine reports to a new session. */
+  /** Settings that the engine reports to a new session; absent before the first session. */
   settings: ReadonlyMap<string, string> | undefined;
   readonly #waitTimeoutMs: number;
   /** The session that was used last is the next one, as in PgBouncer. */

@@ -35,7 +35,7 @@ type Answer = {
   readonly isForClient: boolean;
   /** The answer itself, if the engine does not give it. */
   readonly own?: Buffer;
-  /** What a Parse prepares. */
+  /** Statement that a Parse prepares. */
   readonly statement?: PreparedStatement;
 };
 

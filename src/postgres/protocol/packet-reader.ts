@@ -14,7 +14,7 @@ export class PacketReader {
   #wake: () => void = () => undefined;
   readonly #onData = (chunk: Buffer) => {
     this.#data = this.#data.length === 0 ? chunk : Buffer.concat([this.#data, chunk]);
-    // What exceeds the longest packet stays in the socket.
+    // Bytes beyond the longest packet stay in the socket.
     if (this.#data.length > this.#maxBytes) this.#socket.pause();
     this.#wake();
   };

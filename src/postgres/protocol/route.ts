@@ -1,6 +1,6 @@
 import { CLIENT_ERRORS, ConnectionRejected, inconsistentEndpoint } from "./errors.ts";
 
-/** What a client wants to connect to. */
+/** Target to which a client wants to connect. */
 export type Route = {
   readonly endpointId: string;
   /** Whether the host name asks for the connection pooler. */

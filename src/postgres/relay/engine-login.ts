@@ -13,7 +13,7 @@ const READ_BYTES = 65_536;
 /** A session of the engine that is ready for queries. */
 export type EngineSession = {
   readonly socket: Socket;
-  /** What the client receives at the beginning of its session, up to the first ReadyForQuery. */
+  /** Messages that the client receives at the beginning of its session, up to the first ReadyForQuery. */
   readonly greeting: Buffer;
   readonly cancelPid: number | undefined;
 };

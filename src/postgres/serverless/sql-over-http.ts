@@ -74,7 +74,7 @@ export type SqlOverHttpOptions = {
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
   readonly onClientError: (code: string) => void;
-  /** Where statements are logged, if they are. */
+  /** Log of statements; absent if they are not logged. */
   readonly statements?: StatementLog | undefined;
 };
 

@@ -14,7 +14,7 @@ const INSUFFICIENT_STORAGE = 507;
 const RESET = query("DISCARD ALL");
 const IDLE = 0x49; // "I": outside of a transaction
 
-/** What was sent up to one Sync, until its ReadyForQuery. */
+/** Messages sent up to one Sync, until its ReadyForQuery. */
 type Exchange = {
   readonly onMessage: (type: string, body: Buffer) => void;
   readonly resolve: (isIdle: boolean) => void;
@@ -117,7 +117,7 @@ export class SqlSession {
 
   /** Resolves when everything that was sent before was answered, and the session is like a new one. */
   #reset(): Promise<void> {
-    // It fails within a transaction that a statement has begun: nothing but the end of the session is safe.
+    // A reset fails within a transaction that a statement has begun. Then only the end of the session is safe.
     return this.#exchange().then(
       (isIdle) => (isIdle ? undefined : this.close(CLIENT_ERRORS.terminated)),
       () => this.close(CLIENT_ERRORS.terminated),

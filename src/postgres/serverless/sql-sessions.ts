@@ -66,7 +66,7 @@ export class SqlSessions {
         await compute.host.acquire();
         try {
           const result = await executeWithin(limits, cancel, () => session.execute(work));
-          // What has changed may be read in the databases of clients.
+          // Ends the drop first, so that the changes can be read in the databases of clients.
           compute.endDrop(admitted.connectionId);
           if (session.hasChangedCatalog) await compute.learnContent();
           return result;

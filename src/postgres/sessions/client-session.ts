@@ -52,11 +52,11 @@ export type SessionOptions = {
   /** The connection ends with an error of this SQLSTATE. */
   readonly onClientError: (code: string) => void;
   readonly onError: (error: unknown, message: string) => void;
-  /** Where statements are logged, if they are. */
+  /** Log of statements; absent if they are not logged. */
   readonly statements?: StatementLog | undefined;
 };
 
-/** What the request for a WebSocket says about the connection within it. */
+/** Facts about the connection within a WebSocket, from the request for it. */
 export type WebSocketRequest = {
   /** The host that the client wants to reach. */
   readonly serverName: string | undefined;
@@ -64,7 +64,7 @@ export type WebSocketRequest = {
   readonly world: string | undefined;
 };
 
-/** Where a connection comes from. */
+/** Origin of a connection. */
 export type ClientOrigin = {
   /** The address of the client, or of its proxy. */
   readonly address: string;
@@ -175,7 +175,7 @@ class ClientSession {
       this.#destroyLater();
       this.#stream.end(error.answer);
     } else if (error instanceof StoreUnavailable) {
-      // It was reported where it occurred.
+      // The error was reported where it occurred.
       this.#end(worldUnavailable(error.message));
     } else if (error instanceof EngineExited) {
       // Its exit was reported. It was killed twice during one login, or the world has ended the connection.

@@ -12,7 +12,7 @@ import {
 
 type Work = Pick<LoggedStatement, "text" | "parameters">;
 
-/** What a client has sent and the engine has not answered. */
+/** Messages that a client has sent and the engine has not answered. */
 type Sent =
   | { readonly kind: "query"; readonly work: Work; outcome?: StatementOutcome }
   | { readonly kind: "execute"; readonly work: Work }

@@ -19,25 +19,25 @@ import type { DumpPrograms } from "./dump-programs.ts";
 import { countsOf, differencesOf, type InventoryCounts, takeInventory } from "./inventory.ts";
 
 export type CarryRequest = {
-  /** Runs on a copy that nobody else uses. */
+  /** Runs on a copy that no other process uses. */
   readonly source: RunningEngine;
   readonly sourceVersion: number;
   /** An empty cluster. */
   readonly target: RunningEngine;
   readonly programs: DumpPrograms;
   readonly user: OsUser | undefined;
-  /** What begins now, for the operator. */
+  /** Called with the step that begins now, for the operator. */
   readonly onStep: (step: string) => void;
 };
 
 export type Carried = InventoryCounts & {
-  /** What the new version does not have, for the operator. */
+  /** Objects that the new version does not have, for the operator. */
   readonly left: readonly string[];
 };
 
 /** Differences in one message. */
 const SHOWN_DIFFERENCES = 5;
-/** Before it, the schema `public` belongs to the superuser. */
+/** First version in which the schema `public` does not belong to the superuser. */
 const OWNED_BY_DATABASE_OWNER_SINCE = 15;
 
 /**
@@ -107,7 +107,7 @@ async function copyDatabase(
   await giveAway(target, database, restorer);
 }
 
-/** What the role has created itself, such as extensions, belongs to the owner of the database. */
+/** Gives objects that the role has created itself, such as extensions, to the owner of the database. */
 async function giveAway(
   target: RunningEngine,
   { name, owner }: DescribedDatabase,

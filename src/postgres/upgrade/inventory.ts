@@ -11,7 +11,7 @@ import { SOCKET_PORT } from "../engine/postgres-process.ts";
 import { asRole } from "../engine/script.ts";
 import { identifier, literal } from "../engine/sql-text.ts";
 
-/** What a cluster contains: what it is called, and what must be the same after a copy. */
+/** Objects of a cluster: their names, and the values that must be the same after a copy. */
 export type Inventory = ReadonlyMap<string, string>;
 
 export type InventoryCounts = {
@@ -135,7 +135,7 @@ function digest(text: string | null | undefined): string {
     .digest("hex");
 }
 
-/** What differs, for the operator; empty if nothing does. */
+/** Differences, for the operator; empty if there are none. */
 export function differencesOf(before: Inventory, after: Inventory): readonly string[] {
   const subjects = [...new Set([...before.keys(), ...after.keys()])].sort();
   return subjects.flatMap((subject) => {

@@ -58,7 +58,7 @@ export class Marks {
     this.#isDurable = true;
   }
 
-  /** Without a last line that a kill has cut: it has no end, and its position may be shorter than it was. */
+  /** Omits a last line that a kill has cut: it has no line break, and its position may be incomplete. */
   all(): Mark[] {
     const marks: Mark[] = [];
     for (const line of (this.#text() ?? "").split("\n").slice(0, -1)) {

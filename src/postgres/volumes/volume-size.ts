@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 const STAT_BLOCK_BYTES = 512;
 
 /**
- * What a directory takes on disk, in bytes. Of a file with several names, each name has an equal part, so that the
+ * Size of a directory on disk, in bytes. Of a file with several names, each name has an equal part, so that the
  * sizes of directories that share files can be added.
  */
 export async function sizeOnDisk(directory: string): Promise<number> {

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sizeOnDisk } from "./volume-size.ts";
 
-/** In the directory of a volume that no process uses: its size, so that a server need not measure all at its start. */
+/** Name of the file with the size of an unused volume, so that a server need not measure all volumes at its start. */
 const SIZE = "size";
 /** A write that was cut has no end of line. */
 const SIZE_LINE = /^(\d{1,15})\n$/;
 
-/** What the volumes of a server take on disk. Of a volume in use, the figure is that of the last measurement. */
+/** Disk space of the volumes of a server. The figure of a volume in use is the last measurement. */
 export class VolumeUsage {
   readonly #root: string;
   readonly #bytes = new Map<string, number>();
@@ -95,7 +95,7 @@ export class VolumeUsage {
     this.#unknown.delete(id);
     const known = isStable ? this.#readSize(id) : undefined;
     const bytes = known ?? (await sizeOnDisk(join(this.#root, id)));
-    // It may have been removed, or got another size, in the meantime.
+    // The volume may have been removed, or got another size, in the meantime.
     if (!existsSync(join(this.#root, id))) return this.#forget(id);
     this.#total += bytes - this.bytesOf(id);
     this.#bytes.set(id, bytes);

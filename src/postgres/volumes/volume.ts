@@ -26,7 +26,7 @@ export type Volume = {
   setOpen(isOpen: boolean): void;
 };
 
-/** What `create` fills in. */
+/** Parts that `create` fills in. */
 export type NewVolume = Pick<Volume, "dataDirectory" | "logDirectory">;
 export type VolumeOrigin = {
   readonly bases: readonly VolumeBase[];

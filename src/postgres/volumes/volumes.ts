@@ -15,7 +15,7 @@ const MARKS = "marks";
 const OPEN = "open";
 /** How the names of directories begin that volumes begin with. */
 export const BASE = "base";
-/** In the directory of a history: the relative path of the data directory whose worlds it belongs to. */
+/** Name of the file in the directory of a history with the relative path of the data directory of its worlds. */
 const OWNER = "owner";
 
 /** Directories with the data of branches: `<root>/<history id>/<name>/`. */
@@ -87,7 +87,7 @@ export class Volumes {
     return { path, release };
   }
 
-  /** It exists until it is removed, or until the next server removes unused volumes. */
+  /** Creates a temporary cluster. It exists until it is removed, or until the next server removes unused volumes. */
   async createScratch(
     historyId: string,
     prefix: string,
@@ -217,7 +217,7 @@ export class Volumes {
     }
     if (subdirectories(history).length > 0) return;
     await rm(join(history, OWNER), { force: true });
-    // It stays if a volume was created in the meantime, whose owner is written again with its next use.
+    // The directory stays if a volume was created in the meantime. Its next use writes the owner again.
     await rmdir(history).catch(() => undefined);
   }
 

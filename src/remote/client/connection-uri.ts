@@ -2,7 +2,7 @@ import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { apiErrorOf, type ServerApi } from "../../ports/server-api.ts";
 import { UserError } from "../../ports/user-error.ts";
 
-/** What a user wants to connect to. Without `target`: the default branch of the only project. */
+/** Target of a connection. Without `target`, the default branch of the only project. */
 export type ConnectionRequest = {
   /** The id of a compute, or the id or name of a branch. */
   readonly target?: string | undefined;

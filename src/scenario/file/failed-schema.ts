@@ -15,7 +15,7 @@ const loggedStatement = strictObject({
   outcome: z.string().meta(documented("command tag, error, or why it has no answer", "INSERT 0 1")),
 });
 
-/** What failed when the file was written, and the world at that instant. */
+/** The failure for which the file was written, and the world at that instant. */
 export const failed = strictObject({
   version: z.literal(1).meta(documented("version of this entry", 1)),
   by: z

@@ -14,7 +14,7 @@ import {
   type SeedProject,
 } from "./seed-schema.ts";
 
-/** What seeding needs of a world, within one transaction. */
+/** Functions of a world that seeding needs, within one transaction. */
 export type SeedTarget = {
   readonly world: World;
   execute(command: Command): Result<readonly RecordedEvent[]>;

@@ -19,7 +19,7 @@ export type Decision = {
 /** The first events of a decision explain it. */
 const EVENTS_PER_DECISION = 20;
 
-/** What led to each event: the rest of its decision, and the decision that scheduled its operation. */
+/** Causes of each event: the rest of its decision, and the decision that scheduled its operation. */
 export class EventCauses {
   readonly #scheduling = new Map<string, Decision>();
   readonly #lastActivities = new Map<string, RecordedEvent>();

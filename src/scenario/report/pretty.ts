@@ -96,7 +96,7 @@ export function marginText({
   return `margin ${distance}`;
 }
 
-/** What broke an expectation, and the causes, each with its name. */
+/** Names of the event that broke an expectation, and of its causes. */
 export function explanationLines({ broken_by, last_change, caused_by }: RunFailure): [string, string][] {
   const change: [string, string][] =
     broken_by !== undefined

@@ -5,7 +5,7 @@ import { type Expectation, type MeasureName, meetsExpectation } from "../file/ex
 import type { Decision } from "../measure/event-causes.ts";
 import { triggersOf, watchesEveryEvent } from "./measure-triggers.ts";
 
-/** What changed a measure: an event, or something without an event, such as a response. */
+/** Cause of a change of a measure: an event, or something without an event, such as a response. */
 export type Change = { readonly what: RecordedEvent | string; readonly decision: Decision };
 
 type Trail = {

@@ -15,7 +15,7 @@ import type { RunFailure } from "./verdict.ts";
 
 type Explained = Pick<RunFailure, "broken_by" | "last_change" | "caused_by">;
 
-/** What a run observes: its metrics, and the causes of what it observes. Create it before the first step. */
+/** Observations of a run: its metrics, and their causes. Create it before the first step. */
 export class RunObservation {
   readonly metrics: RunMetrics;
   readonly history: RunHistory;

@@ -1,7 +1,7 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { ExpectationResult, RunFailure, StepResult } from "./verdict.ts";
 
-/** What a run has done so far. */
+/** Progress of a run. */
 export type RunSoFar = {
   readonly now: SimTime;
   /** The step that begins next, or that has begun. */

@@ -4,7 +4,10 @@ import type { ArrivalOutcome } from "./scenario-arrivals.ts";
 import { type Mismatch, matchesJson, type StepOutcome } from "./step-outcome.ts";
 import type { TargetResponse } from "./target.ts";
 
-/** What a response lacks of what its step expects. `resolve` replaces the references in expected values. */
+/**
+ * Differences between a response and the expectations of its step. `resolve` replaces the references in expected
+ * values.
+ */
 export function responseMismatches(
   step: RequestStep,
   acceptedStatuses: readonly number[] | undefined,

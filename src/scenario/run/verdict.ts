@@ -60,7 +60,7 @@ export type CouldNotRun = Pick<Verdict, "scenario" | "file" | "values" | "seed" 
   readonly reason: string;
 };
 
-/** What the JSON report of a run has, except for what has other names there. */
+/** A verdict without the fields that have other names in the JSON report of a run. */
 export type ReportedVerdict = Omit<
   Verdict,
   "expectations" | "operations" | "operations_left_out" | "faults" | "faults_left_out"

@@ -1,7 +1,7 @@
 import { findOrganization } from "../../platform/world/lookup.ts";
 import type { Invariant } from "./invariant.ts";
 
-/** What must hold for accounts, their keys and what they own. */
+/** Invariants of accounts, their keys and the objects that they own. */
 export const ACCOUNT_INVARIANTS: readonly Invariant[] = [
   {
     name: "every API key belongs to an account, and no two have the same secret", // R

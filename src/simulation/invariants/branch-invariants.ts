@@ -1,7 +1,7 @@
 import { hasOwner } from "../../platform/rules/branch-data/evolve-branch-data.ts";
 import { type Invariant, violationsIn } from "./invariant.ts";
 
-/** What must hold for branches and their data. */
+/** Invariants of branches and their data. */
 export const BRANCH_INVARIANTS: readonly Invariant[] = [
   {
     name: "data belongs to a branch or to a snapshot",

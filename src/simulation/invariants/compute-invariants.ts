@@ -7,7 +7,7 @@ import { ComputeTotals } from "../../platform/world/compute-totals.ts";
 import { profileOfWorld } from "../../platform/world/world.ts";
 import { type Invariant, violationsIn } from "./invariant.ts";
 
-/** What must hold for computes and their connections. */
+/** Invariants of computes and their connections. */
 export const COMPUTE_INVARIANTS: readonly Invariant[] = [
   {
     name: "a branch has at most one primary read-write compute", // R

@@ -4,7 +4,7 @@ import type { World } from "../../platform/world/world.ts";
 /** A statement that must hold in every world at every instant. */
 export type Invariant = {
   readonly name: string;
-  /** Where the statement does not hold. `undefined` is a place where the check can pause. */
+  /** Places where the statement does not hold. `undefined` marks a point at which the check can pause. */
   readonly violations: (world: World, now: SimTime) => Iterable<string | undefined>;
 };
 

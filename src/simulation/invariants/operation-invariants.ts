@@ -1,6 +1,6 @@
 import { type Invariant, violationsIn } from "./invariant.ts";
 
-/** What must hold for operations and faults. */
+/** Invariants of operations and faults. */
 export const OPERATION_INVARIANTS: readonly Invariant[] = [
   {
     // D; R: a change of its configuration runs at once, whatever else runs.

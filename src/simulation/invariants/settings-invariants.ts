@@ -5,7 +5,7 @@ import { recordsOf } from "../../platform/rules/settings/evolve-settings-record.
 import { findOrganization } from "../../platform/world/lookup.ts";
 import type { Invariant } from "./invariant.ts";
 
-/** What must hold for settings records and services. */
+/** Invariants of settings records and services. */
 export const SETTINGS_INVARIANTS: readonly Invariant[] = [
   {
     name: "a settings record belongs to an existing object and refers to existing objects",

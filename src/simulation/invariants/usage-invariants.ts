@@ -1,7 +1,7 @@
 import { isSuspendable, reachedQuota } from "../../platform/rules/usage/quota.ts";
 import { type Invariant, violationsIn } from "./invariant.ts";
 
-/** What must hold for usage and quotas. */
+/** Invariants of usage and quotas. */
 export const USAGE_INVARIANTS: readonly Invariant[] = [
   {
     name: "the usage of a project is at least the sum of its branches",

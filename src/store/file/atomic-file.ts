@@ -14,7 +14,7 @@ import { dirname } from "node:path";
 import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 
-/** Where a file is written before it is moved to `path`. A file found there at startup is unfinished. */
+/** Path at which a file is written before it is moved to `path`. A file found there at startup is unfinished. */
 export function temporaryPath(path: string): string {
   return `${path}${TEMPORARY_SUFFIX}`;
 }

@@ -22,7 +22,7 @@ export function headMarkPath(path: string): string {
 /**
  * The mark next to a world's file that states its last acknowledged commit, so that a lost log is noticed
  * (decision 0020). It is written after the commit is durable, so it never states more than the file contains.
- * It survives a killed process. After a power failure it may be up to one idle period old.
+ * The mark survives a killed process. After a power failure it may be up to one idle period old.
  */
 export class HeadMark {
   readonly #file: number;

@@ -29,7 +29,7 @@ import { createFile, markJournalVersion, upgradeFile } from "./upgrade.ts";
 export type Store = {
   readonly journal: SqliteJournal;
   readonly world: World;
-  /** Where the clock continues; absent for a world that has not been created yet. */
+  /** Instant at which the clock continues; absent for a world that has not been created yet. */
   readonly clock?: { readonly state: ClockState; readonly now: SimTime };
   readonly historyId: string;
   /** Copies the file while it stays in use. Later commits are not in the copy. */
@@ -45,7 +45,7 @@ export type Store = {
 export type OpenOptions = {
   /** The folder of drizzle-kit's output. */
   readonly migrationsFolder: string;
-  /** Where to keep the original file when a file of an older release is upgraded. */
+  /** Path for the original file when a file of an older release is upgraded. */
   readonly backupPath?: string;
   /** Called after an upgrade. */
   readonly onUpgrade?: () => void;

@@ -26,7 +26,7 @@ const ROWS_PER_PORTION = 1_000;
 const EVENTS_PER_PORTION = 20_000;
 /** A table of which less is left than this part is rewritten: an insertion takes as long as a deletion. */
 const FEW = 0.5;
-/** An operation is written twice to be kept, and each time takes as long as a deletion. */
+/** An operation that stays is written twice, and each time takes as long as a deletion. */
 const FEW_OPERATIONS = 0.25;
 
 /**
@@ -65,7 +65,10 @@ export async function rewindHistory(
   return { ...row, settings, numbers, seq, at, chain };
 }
 
-/** Whether a reset happened after the point. It deletes all operations, so one from before the point tells. */
+/**
+ * Whether a reset happened after the point. A reset deletes all operations, so an operation from before the point
+ * proves that there was none.
+ */
 async function hasReset(sqlite: BetterSqlite3.Database, { seq, at }: World, head: number): Promise<boolean> {
   const oldest = sqlite
     .prepare<[], SimTime>(
@@ -133,7 +136,7 @@ async function deleteOperationsAfter(sqlite: BetterSqlite3.Database, number: num
 /** Empties the table of operations, which deletes pages instead of rows, and writes those of the range again. */
 async function keepOperations(sqlite: BetterSqlite3.Database, first: number, last: number): Promise<void> {
   const table = tableName("operations");
-  // Without the generated ones, which the list of the columns omits.
+  // Omits generated columns, which the list of columns does not contain.
   const names = sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table);
   const columns = names.map((name) => `"${name}"`).join(", ");
   sqlite.exec(`CREATE TABLE kept_operations AS SELECT ${columns} FROM ${table} WHERE 0`);

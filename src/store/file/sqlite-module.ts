@@ -6,7 +6,7 @@ import { UserError } from "../../ports/user-error.ts";
 const FIRST_FOR_NODE_22 = 13;
 const VERSION_FOR_NODE_20 = "12.11.1";
 
-/** How to get the SQLite module. */
+/** Loads the SQLite module. */
 export const SQLITE_FIX =
   "run npm rebuild better-sqlite3, which downloads it, or builds it in about 5 minutes with a C++ compiler and Python";
 

@@ -20,7 +20,7 @@ import { once, query, textOf } from "../tables/statement.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { problemsOf, readWorldRow, type WorldRow } from "./read-world.ts";
 
-/** Where a file differs from its journal, or is damaged. */
+/** Places where a file differs from its journal, or is damaged. */
 type VerificationDifference = { readonly where: string; readonly message: string };
 
 const laterCheckpoints = once(() =>

@@ -89,7 +89,7 @@ export function readProjectVersions(path: string): number[] {
 /** The first version of the tables with references to the data of branches. */
 const BRANCH_DATA_VERSION = 5;
 
-/** Where the data of the branches is, in a file that is not open. Throws if the file cannot be read. */
+/** References to the data of branches, in a file that is not open. Throws if the file cannot be read. */
 export function readBranchData(path: string): BranchData[] {
   const sqlite = connectReadOnly(path);
   try {

@@ -10,7 +10,7 @@ import type { RawEvent } from "./event-rows.ts";
 export type Link = { readonly seq: number; readonly chain: number };
 
 const parameter = sql.placeholder;
-/** In the order of `RawEvent`. */
+/** Columns in the order of `RawEvent`. */
 const EVENT = {
   seq: events.seq,
   at: events.at,

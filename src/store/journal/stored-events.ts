@@ -11,12 +11,12 @@ export const EVENTS_PER_BLOCK = 512;
 /** Events that become rows in one step. A block takes as long. */
 const ROWS_PER_PORTION = 128;
 
-/** Where reading starts. The chain checksum is absent if it is not known yet. */
+/** Position at which reading starts. The chain checksum is absent if it is not known yet. */
 type Start = { readonly seq: number; readonly chain: number | undefined };
 
 /** The events of a world's file: blocks, then the newest events as rows. See decision 0027. */
 export class StoredEvents {
-  /** Events become a block when so many are rows. */
+  /** Number of rows at which events become a block. */
   readonly eventsPerBlock: number;
   readonly #statements: ReturnType<typeof prepareEventStatements>;
   /** The block that was read last: what reads on continues in it. */
@@ -39,7 +39,7 @@ export class StoredEvents {
     return this.#statements.lastRow.get() ?? this.#lastOfBlocks();
   }
 
-  /** How many of so many new events to add at once: those that complete a block, or few. */
+  /** The number of `count` new events to add at once: enough to complete a block, or a few. */
   portionOf(count: number): number {
     const missing = this.eventsPerBlock - this.#rows().count;
     return missing > 0 && count >= missing ? missing : Math.min(count, ROWS_PER_PORTION);

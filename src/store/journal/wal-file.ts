@@ -161,7 +161,7 @@ export class WalScan {
     return this.#firstInvalid ?? this.#offset;
   }
 
-  /** Without a valid header nothing states which frames are current. The head mark decides. */
+  /** Without a valid header, the log does not state which frames are current. The head mark decides. */
   #readHeader(header: Buffer): void {
     this.#hasHeader = true;
     const magic = header.readUInt32BE(0);

@@ -137,7 +137,7 @@ export const secrets = sqliteTable("secrets", {
   checksum: checksum(),
 });
 
-/** Where the data of branches and of their snapshots is. The data itself is in volumes. */
+/** References to the data of branches and of their snapshots. The data itself is in volumes. */
 export const branchData = sqliteTable("branch_data", {
   id: text().primaryKey(),
   volumeId: text(),

@@ -90,8 +90,8 @@ export function* compareRows(
 }
 
 /**
- * Returns a function that tells whether a row is stored as it is: a row of the world, or `undefined` if no row must have
- * this key.
+ * Returns a function that checks whether a row is stored as it is: a row of the world, or `undefined` if no row must
+ * have this key.
  */
 export function prepareComparison(
   sqlite: BetterSqlite3.Database,

@@ -21,7 +21,7 @@ function suggestion(unknownKeys: readonly string[], knownKeys: readonly string[]
   return match === undefined ? "" : `; did you mean ${match}?`;
 }
 
-/** What an editor shows for a property of a file: a description, and values to insert. */
+/** Text that an editor shows for a property of a file: a description, and values to insert. */
 export function documented(
   description: string,
   ...examples: readonly [unknown, ...unknown[]]

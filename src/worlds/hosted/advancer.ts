@@ -31,12 +31,12 @@ export class Advancer {
   readonly #gate: ExclusiveGate;
   readonly #reports: Reports;
   #arrivals: ArrivalSource = NO_ARRIVALS;
-  /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
+  /** Instant of the last commit of the current advance; `undefined` before the first commit. */
   #committedAt: SimTime | undefined;
   #hasPauses = false;
   #isAdvancing = false;
   readonly #inspections = new WaitingInspections();
-  /** Where the clock was when what is due by then had run; `undefined` before, and when nothing with pauses runs. */
+  /** Start of the steps with pauses, once all work due by then has run; `undefined` before, and without such steps. */
   #from: SimTime | undefined;
   #isPaused = false;
   #committing: Promise<unknown> | undefined;
@@ -231,7 +231,7 @@ export class Advancer {
       this.#isPaused = false;
       const { name, isShuttingDown } = this.#lifecycle;
       if (isPortion && isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
-      // What the arrivals have seen since the last commit did not happen.
+      // Another commit has failed, so the events since the last commit are undone.
       if (this.#lifecycle.live !== live)
         throw new StoreUnavailable(`another commit of world "${name}" failed meanwhile`);
     }
@@ -257,7 +257,7 @@ export class Advancer {
     else await this.#commitInSteps();
     this.#committedAt = this.#now();
     this.#isPaused = true;
-    // Until what is due by its start has run, an advance shows no instant.
+    // An advance shows no instant until the work that is due at its start has run.
     if (this.#isAdvancing && this.#from !== undefined)
       this.#readers.show(live, { from: this.#from, now: this.#committedAt });
     this.#endWaitForPause();

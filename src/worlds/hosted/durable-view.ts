@@ -23,7 +23,7 @@ export class DurableView {
   readonly #past = new PastRows();
   readonly #world: World;
   readonly #onLost: (error: unknown) => void;
-  /** Where the advance began. */
+  /** Instant at which the advance began. */
   readonly #from: SimTime;
   #now: SimTime;
   /** The number of changes that are part of it. */
@@ -55,7 +55,7 @@ export class DurableView {
     });
   }
 
-  /** Where the clock was at that commit. */
+  /** Instant of that commit. */
   get now(): SimTime {
     return this.#now;
   }

@@ -98,7 +98,7 @@ export class GroupCommit {
       return { events, step: () => true, hasEnded: true, durable: () => undefined };
     });
     if (commit === undefined) return;
-    // It has made the one before durable, whose subscribers come first.
+    // This commit has made the previous one durable, whose subscribers are notified first.
     if (this.#syncing?.commit.live === commit.live) this.#finish(this.#syncing.commit);
     this.#finish(commit);
   }
@@ -218,7 +218,7 @@ export class GroupCommit {
     else void Promise.allSettled(pending).then(() => waiting?.resolve());
   }
 
-  /** It is unknown whether a commit is durable. What was decided after it is only in memory. */
+  /** It is unknown whether a commit is durable. Later decisions are only in memory. */
   #failSync(commit: CommitInProgress, error: unknown): StoreUnavailable {
     const { live, waiting } = commit;
     this.#endSync(commit);

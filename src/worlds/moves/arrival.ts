@@ -22,7 +22,7 @@ import {
 
 /** Snapshots of one world, beside its file and its log. */
 const MAX_PARTS = 1_000;
-/** What a world may grow while it is sent, because it is in service in the meantime. */
+/** Growth that is allowed while a world is sent, because it is in service in the meantime. */
 const MAX_GROWTH_BYTES = 1024 ** 3;
 
 /** Paths in the data directory where a world arrives. */

@@ -12,7 +12,7 @@ import type { MovedWorld, MovingWorld, PartName, PreparedWorld, WorldArrivals } 
 /** The next arrival removes one that has received nothing for this time. */
 const ABANDONED_AFTER_MS = 60_000;
 
-/** What moves need from the registry of the worlds. */
+/** Functions of the registry of worlds that moves need. */
 export type WorldsToMove = {
   readonly world: (name: string) => Result<HostedWorld>;
   /** The world in the data directory; `undefined` if there is none of this name. */

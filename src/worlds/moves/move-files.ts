@@ -62,7 +62,7 @@ export class MoveFiles {
           await departure.sendFile(`${SNAPSHOT_PART}${name}`, snapshot, statSync(snapshot).mtimeMs);
         await departure.sendGrowingLog();
         await departure.prepareDestination(await secrets.readAll());
-        // What was committed in the meantime.
+        // Sends the commits of the meantime.
         await departure.sendGrowingLog();
         await finish(departure);
       } finally {

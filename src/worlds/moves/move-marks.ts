@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { syncEntry, writeAtomically } from "../../store/file/atomic-file.ts";
 import { movedWorldsIn, moveMarkPath } from "../directory-layout.ts";
 
-/** Where a world has moved. Not done: only its destination can tell whether it has the world. */
+/** Destination of a moved world. If not `done`, only the destination knows whether it has the world. */
 export type MoveMark = {
   readonly to: string;
   readonly historyId: string;

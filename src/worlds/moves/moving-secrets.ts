@@ -32,7 +32,7 @@ export class DepartingSecrets {
     return this.#open([...this.#secrets.values()].filter(({ id, value }) => this.#read.get(id) !== value));
   }
 
-  /** Without those that were encrypted with the key of another directory, which nobody can read here. */
+  /** Omits secrets that were encrypted with the key of another directory, which cannot be read here. */
   #open(rows: readonly MovedSecret[]): MovedSecret[] {
     return rows.flatMap(({ id, value }) => {
       this.#read.set(id, value);

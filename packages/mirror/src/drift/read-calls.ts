@@ -28,7 +28,7 @@ export const DEFAULT_CALLS: readonly ReadCall[] = [
 
 type PlaceholderSource = { readonly list: string; readonly listKey: string; readonly field: string };
 
-/** Where the values of placeholders come from: a list, and the field of its elements. */
+/** Source of the values of placeholders: a list, and the field of its elements. */
 const PLACEHOLDER_SOURCES: Readonly<Record<string, PlaceholderSource>> = {
   project_id: { list: "/projects", listKey: "projects", field: "id" },
   branch_id: { list: `${PROJECT}/branches`, listKey: "branches", field: "id" },

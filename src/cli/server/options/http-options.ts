@@ -5,7 +5,7 @@ import type { OptionRow } from "./option-table.ts";
 
 export const DEFAULT_API_PORT = 4620;
 
-/** Where the server listens for HTTP. */
+/** Options for the address and the port of HTTP. */
 export const ADDRESS_OPTIONS = [
   {
     flags: "--port <n>",
@@ -21,7 +21,7 @@ export const ADDRESS_OPTIONS = [
   },
 ] as const satisfies readonly OptionRow[];
 
-/** Who gets which answers over HTTP. */
+/** Options for tokens and rate limits of HTTP. */
 export const ACCESS_OPTIONS = [
   {
     flags: "--control-token <token>",

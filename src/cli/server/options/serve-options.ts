@@ -5,7 +5,7 @@ import { POSTGRES_OPTIONS } from "./postgres-options.ts";
 import { RETENTION_OPTIONS } from "./retention-options.ts";
 import { WORLD_OPTIONS } from "./world-options.ts";
 
-/** What the server prints. */
+/** Options for the output of the server. */
 const OUTPUT_OPTIONS = [
   {
     flags: "--log-level <level>",

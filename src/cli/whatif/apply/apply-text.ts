@@ -124,7 +124,7 @@ export function changedSinceLines(
   });
 }
 
-/** What was changed; in a dry run also the calls. */
+/** Lists the changes; in a dry run also the calls. */
 export function changesText(lines: readonly string[], dryRun: boolean, { changed }: ServerTargets): string {
   const text = `${[...lines, ...(dryRun ? ["dry run: nothing was changed"] : [])].join("\n")}\n`;
   return dryRun && changed.length > 0 ? `${text}\n${callsText(changed)}` : text;

@@ -27,7 +27,7 @@ export function updateBody(delay: SuspendDelay) {
   return { endpoint: { suspend_timeout_seconds: suspendTimeoutSeconds(delay) } };
 }
 
-/** What sets the delays: shell commands or Terraform resources. */
+/** Shell commands or Terraform resources that set the delays. */
 export function callText(format: CallFormat, targets: readonly DelayTarget[]): string {
   if (format === "terraform") return terraformText(targets);
   const isResolved = targets.every(({ projectId }) => projectId !== undefined);

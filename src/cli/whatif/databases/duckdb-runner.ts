@@ -28,7 +28,7 @@ export async function runInDuckdb(url: string, run: GapQueryRun): Promise<void> 
   const { DuckDBInstance } = await loadDuckdb();
   const instance = await DuckDBInstance.create(path === "" ? ":memory:" : path, {
     ...(path === "" ? {} : { access_mode: "READ_ONLY" }),
-    // What does not fit into memory is written there.
+    // DuckDB writes there the data that does not fit into memory.
     temp_directory: join(tmpdir(), `standin-duckdb-${process.pid}`),
     ...(memory === undefined ? {} : { memory_limit: `${Math.ceil(memory / MIB)}MiB` }),
   });

@@ -1,6 +1,6 @@
 import type { ComputePart } from "../../../whatif/trace/gap-sql.ts";
 
-/** What runs a query. It must not change the database. */
+/** Runs a query. Must not change the database. */
 export type GapQueryRun = {
   /** The query for all computes, or for a part of them. */
   readonly queryOf: (part?: ComputePart) => string;

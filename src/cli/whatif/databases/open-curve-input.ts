@@ -6,7 +6,7 @@ import { type OpenedTraces, openTraces } from "../open-traffic.ts";
 import { type TraceOptions, WORLD_OPTIONS } from "../trace-options.ts";
 import { type FromOption, openDatabase } from "./gap-sql-database.ts";
 
-/** What a curve is computed from: traces or a world, gap rows, or a table of a database. */
+/** Input of a curve: traces or a world, gap rows, or a table of a database. */
 export type CurveInputOptions = Omit<TraceOptions, "from"> & {
   readonly from?: FromOption;
   readonly table?: string;

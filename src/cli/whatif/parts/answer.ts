@@ -6,7 +6,7 @@ import type { CoveredTraffic } from "../../../whatif/trace/traffic-summary.ts";
 import type { InputSummary, OpenedTraces } from "../open-traffic.ts";
 import type { WhatifResult } from "../report-output.ts";
 
-/** What a report needs in addition to the outcomes of its replays. Plain values, the same in all parts. */
+/** Data that a report needs in addition to the outcomes of its replays. Plain values, equal in all parts. */
 export type AnswerSetup = {
   readonly question: Question;
   readonly period: Period;
@@ -15,14 +15,14 @@ export type AnswerSetup = {
   readonly input: InputSummary;
 };
 
-/** What to replay, and the report of the outcomes. */
+/** The replays, and the function that reports their outcomes. */
 export type Answer = {
   readonly passes: readonly { readonly period: Period; readonly jobs: readonly ReplayJob[] }[];
   /** `outcomes`: by pass and job. */
   readonly result: (outcomes: readonly (readonly ReplayOutcome[])[]) => WhatifResult;
 };
 
-/** What the opened traces cover. */
+/** Coverage of the opened traces. */
 export function coverageOf({ traffic, inputSummary }: OpenedTraces): Omit<AnswerSetup, "question"> {
   return { period: traffic.period, computes: traffic.computes.length, input: inputSummary };
 }

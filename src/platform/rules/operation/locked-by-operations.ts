@@ -5,7 +5,7 @@ import { computesOnBranch } from "../../world/lookup.ts";
 import type { World } from "../../world/world.ts";
 import { unfinishedOperations } from "./schedule-operations.ts";
 
-/** What a call touches: a whole project, or branches and computes of it. */
+/** Objects that a call touches: a whole project, or branches and computes of it. */
 export type Touched =
   | "project"
   | {

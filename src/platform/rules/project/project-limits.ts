@@ -9,7 +9,7 @@ import { effectiveLimits } from "../account/account-limits.ts";
 /** S: the longest history retention of a project. */
 export const MAX_HISTORY_RETENTION_S = 2_592_000;
 
-/** What the plan, the profile and the settings of its world allow a project. */
+/** Limits of a project from the plan, the profile and the settings of its world. */
 export type ProjectLimits = Required<LimitSettings> & {
   /** All computes of the project count, as for `endpoints`. 0 if the plan has no read replicas. */
   readonly readReplicas: number;

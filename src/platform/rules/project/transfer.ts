@@ -49,7 +49,7 @@ function decideRequestTransfer(world: World, command: RequestTransfer, context: 
   return accept([recordCreated(world, context, project.value.id, "transferRequest", { expiresAt })]);
 }
 
-/** Without a valid request, only the owner learns that the project exists. */
+/** Only the owner, or a caller with a valid request, learns that the project exists. */
 function decideAcceptTransfer(world: World, command: AcceptTransfer, context: Context): Result<Event[]> {
   const { projectId, requestId, toAccountId } = command;
   const to = findAccount(world, toAccountId);

@@ -34,7 +34,7 @@ function newestOfSchedule(world: World, projectId: string, branchId: string): Sn
   return newest?.size;
 }
 
-/** What the snapshots of a project are charged for now. A: a deleted project is charged for nothing. */
+/** Current charged size of the snapshots of a project. A: a deleted project is not charged. */
 function chargedSnapshotBytes(world: World, projectId: string): number {
   if (world.projects.get(projectId)?.deletedAt !== undefined) return 0;
   let sum = 0;
@@ -43,7 +43,7 @@ function chargedSnapshotBytes(world: World, projectId: string): number {
   return sum;
 }
 
-/** What all snapshots are charged for now; `undefined` if the size of one is not known. */
+/** Current charged size of all snapshots; `undefined` if the size of one is not known. */
 export function snapshotBytes(world: World): number | undefined {
   let sum = 0;
   for (const { projectId, size } of world.branchSnapshots.values()) {

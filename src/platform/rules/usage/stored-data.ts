@@ -7,7 +7,7 @@ import { type StoredInterval, USAGE_PERIODS, usageInPeriod } from "./usage-perio
 /** Log of one hour or day, and from when on it is no longer retained (exclusive). */
 type RetainedLog = { readonly bytes: number; readonly until: SimTime };
 
-/** What the branches store at an instant, together. */
+/** Storage of the branches together at an instant. */
 export function storedAt(world: World, branches: Iterable<Branch>, at: SimTime): StorageLevels {
   let sum = NO_STORAGE;
   for (const branch of branches) {
@@ -17,7 +17,7 @@ export function storedAt(world: World, branches: Iterable<Branch>, at: SimTime):
   return sum;
 }
 
-/** What the branches have stored since it was booked for each of them. */
+/** Storage of the branches since the last booking of each branch. */
 export function unbookedStorage(world: World, branches: Iterable<Branch>, now: SimTime): StoredInterval[] {
   const intervals: StoredInterval[] = [];
   for (const branch of branches) intervals.push(...storedSinceBooking(world, branch, now));

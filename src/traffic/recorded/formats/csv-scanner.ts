@@ -30,7 +30,7 @@ export class CsvScanner implements Cells {
   #delimiter: number | undefined;
   #line = 1;
   #isBegun = false;
-  /** What follows `bytes`, and is not looked at yet. */
+  /** Bytes after `bytes` that were not scanned yet. */
   readonly #added: Uint8Array[] = [];
   #addedBytes = 0;
   /** Whether the rest of a rejected line follows. */
@@ -219,7 +219,7 @@ export class CsvScanner implements Cells {
     return this.#endOfLine(from);
   }
 
-  /** Where the next line begins. It may not be there yet. */
+  /** Start of the next line, which may not have been read yet. */
   #endOfLine(from: number): number {
     const lineEnd = this.bytes.indexOf(LF, from);
     this.#isSkipping = lineEnd < 0;

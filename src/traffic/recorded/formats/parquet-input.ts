@@ -17,7 +17,7 @@ import { RecordingError } from "../rows/recording-error.ts";
 import type { RowSink } from "../rows/row-sink.ts";
 import { ObjectRowReader } from "./json-input.ts";
 
-/** What a Parquet file may declare. Beyond it, the file is damaged, or too large to decode in memory. */
+/** Largest sizes that a Parquet file may declare. Beyond them, it is damaged, or too large to decode in memory. */
 const PARQUET_LIMITS = {
   rowsPerGroup: MAX.parquetRows,
   bytesPerColumn: MAX.parquetColumn,

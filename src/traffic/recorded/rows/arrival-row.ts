@@ -16,7 +16,7 @@ export type ArrivalRow = {
   readonly connection: string;
 };
 
-/** What only a scenario reads. The first of these names is taken. */
+/** Names of columns that only scenarios read. The first one that exists is used. */
 const OTHER_FIELDS = {
   kind: ["kind", "type"],
   queries: ["queries", "query_count", "count"],

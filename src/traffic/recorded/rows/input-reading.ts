@@ -55,7 +55,7 @@ export class InputReadings {
   }
 }
 
-/** In the form of `--map`, so that it can be copied and changed. */
+/** Text in the form of `--map`, so that it can be copied and changed. */
 export function columnsText({ mapping, durationUnit, unread }: ReadColumns): string {
   const fields = Object.entries(mapping).map(([field, column]) => `${field}=${column}`);
   const unit = durationUnit === undefined ? "" : `, durations in ${durationUnit}`;

@@ -47,7 +47,7 @@ const OTHER_SOURCES = "(other)";
 /** Collects the rows of all inputs of one trace: numbers names, counts bad rows and gathers notes. */
 export class Intake {
   readonly notes: string[] = [];
-  /** How to read another column, if bad values were in a guessed one. */
+  /** Advice to map another column, if bad values were in a guessed one. */
   wrongGuess: string | undefined;
   /** Rows that were accepted, that are not arrivals, and that are outside the period. */
   rows = 0;
@@ -69,7 +69,7 @@ export class Intake {
   #unknownDurations = 0;
   #rowsBefore = 0;
   #previousAt = 0;
-  /** Where the instants of this input went back, at most one more than a clock change explains. */
+  /** Places where the instants of this input went back; at most one more than clock changes explain. */
   readonly #backSteps: { readonly from: SimTime; readonly to: SimTime }[] = [];
 
   constructor(sink: RowSink, options: IntakeOptions = {}) {
@@ -119,7 +119,7 @@ export class Intake {
     if (isFound) this.note(text);
   }
 
-  /** What was guessed, and the option that states it. Throws if guesses are not allowed. */
+  /** Reports a guess, and the option that replaces it. Throws if guesses are not allowed. */
   guess(what: string, option: string): void {
     if (this.#options.strict === true)
       throw new RecordingError(`--strict: ${what} is a guess; state it: ${option}`, 1);

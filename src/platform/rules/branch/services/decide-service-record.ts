@@ -110,7 +110,7 @@ function decideUpdateServiceRecord(
   if (!allowed.ok) return allowed;
   const markedAt = isMarked === true ? context.now : rest.markedAt;
   const fields = { ...rest, settings, ...omitUndefined({ secretId, markedAt }) };
-  // S: a change that repeats the present values is none.
+  // S: an update that repeats the current values changes nothing.
   return accept(
     isSameJson(fields, record.fields) ? [] : [recordUpdated(record, fields as never, context.now)],
   );

@@ -14,11 +14,11 @@ const TOTAL_MEMORY_TARGET = 0.9;
 /** D: the share of memory that the local file cache gets when the size for a working set is computed. */
 const CACHE_SHARE = 0.75;
 
-/** What one reading shows of a compute. A term that is not known is absent, and requires no size. */
+/** Measurements of a compute in one reading. An unknown one is absent, and requires no size. */
 export type ScalingMetrics = {
   /** The 1-minute load average of the kernel. */
   readonly load1: number;
-  /** Without the page cache. */
+  /** Used memory without the page cache. */
   readonly usedMemoryGb?: number | undefined;
   /**
    * The estimate over windows of minutes. A: it counts in full for the term of used memory, because the page
