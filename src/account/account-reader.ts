@@ -3,7 +3,7 @@ import type { SimTime } from "../kernel/time.ts";
 import { UserError } from "../ports/user-error.ts";
 import type { EndpointRow, SettingsRow } from "./account-file.ts";
 
-/** The operations of a compute in columns, oldest first; those of one second in any order. */
+/** The operations of a compute in columns, oldest first. Operations of one second are in any order. */
 type OperationColumns = {
   readonly createdAt: Float64Array;
   readonly durationMs: Float64Array;
@@ -90,7 +90,7 @@ function operationsReader(database: Database, actions: readonly string[], status
     const durationCodes = Math.floor(Number.MAX_SAFE_INTEGER / instants / actionCodes / statusCodes);
     if (durationCodes < 1)
       throw new UserError(`the operations of compute ${endpoint} lie too many years apart to be read`);
-    // Stands for those that are read again.
+    // Code of durations that are read again.
     const other = durationCodes - 1;
     const values = packed.all(
       ...[firstAt, durationCodes, other, other, ...actions, ...statuses, endpoint],

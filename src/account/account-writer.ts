@@ -49,7 +49,7 @@ export class AccountWriter {
     if (hasErased) this.#database.exec("VACUUM");
   }
 
-  /** Replaces the names in the file, too: those of earlier pulls, and of projects that no longer exist. */
+  /** Also replaces names in the file from earlier pulls, and of projects that no longer exist. */
   #pseudonyms() {
     const rows = this.#statement("SELECT id, name FROM projects ORDER BY created_at, id").all() as {
       readonly id: string;
@@ -119,7 +119,7 @@ export class AccountWriter {
     ).all(project) as UnreadPart[];
   }
 
-  /** A page of an unread part, and the cursor of what is left of it; undefined if nothing is. */
+  /** Adds a page of an unread part, and the cursor of its rest; undefined if the part is complete. */
   addPage(part: UnreadPart, operations: readonly OperationAnswer[], rest: string | undefined): void {
     this.#database.transaction(() => {
       this.addOperations(part.project, operations);

@@ -14,7 +14,7 @@ const Z_95 = 1.959_964;
 /** Durations and outcomes of the operations of one action. */
 export type ObservedAction = {
   readonly action: string;
-  /** Ascending, of evenly spaced shares; absent if there are fewer than `LEAST_OBSERVATIONS` durations. */
+  /** Quantiles of evenly spaced shares, ascending; absent if there are fewer than `LEAST_OBSERVATIONS` durations. */
   readonly quantilesMs?: readonly DurationMs[];
   /** Number of durations in `sortedMs`. */
   readonly durations: number;

@@ -97,7 +97,7 @@ export const OPERATION_IDS = KNOWN_OPERATIONS.map(({ operationId }) => operation
 export function createApp(options: AppOptions): Hono {
   const defaultWorld: WorldResolver = () => unwrap(options.worlds.world(DEFAULT_WORLD));
   const { rateLimit, readsFirst = false, steadyTime = () => performance.now() } = options;
-  // For all worlds together, or the limit would tell which worlds exist.
+  // One limiter for all worlds: with separate ones, the limit would reveal which worlds exist.
   const limiter = rateLimit ? new RateLimiter() : undefined;
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = {

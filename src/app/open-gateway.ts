@@ -92,7 +92,7 @@ export async function loadGateway(
   });
 }
 
-/** A log is cut at a checkpoint, so there are several in half of its limit. */
+/** Checkpoints in half of the limit of a log. A log can only be cut at a checkpoint. */
 const CHECKPOINTS_PER_HISTORY = 8;
 
 export type EngineOptions = Pick<

@@ -1,4 +1,4 @@
-/** Nothing inline, nothing from elsewhere, and no other page may frame it. */
+/** Allows no inline code, no resources of other servers, and no frames on other pages. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -11,7 +11,7 @@ import { UserError } from "../ports/user-error.ts";
 import { formatProblems, SourceDocument } from "../scenario/file/yaml-document.ts";
 import type { PlanLimitOverrides } from "./open-worlds.ts";
 
-/** The suffix that `standin account calibrate` gives; a name before it is that of the profile. */
+/** Suffix of the files of `standin account calibrate`. The name before it is the name of the profile. */
 const PROFILE_SUFFIX = ".profile";
 const MAX_DELAY_S = 604_800;
 /** An operation that runs longer is not one of these platforms. */
@@ -81,7 +81,7 @@ export type ProfileFile = Omit<z.output<typeof profileSchema>, "name" | "start_l
   readonly name: string;
   /** The number of observations behind the durations of an action, if the file states it. */
   readonly counts: Readonly<Partial<Record<OperationAction, number>>>;
-  /** By action, those that the file states; `start_latency` is that of `start_compute`. */
+  /** Durations that the file states, by action. `start_latency` is the duration of `start_compute`. */
   readonly durations: Readonly<Partial<Record<OperationAction, DurationDistribution>>>;
 };
 

@@ -198,7 +198,7 @@ export function respondWithError(
   requestId = requestIdOf(context),
 ): Response {
   const headers = { "Content-Type": "application/json", "X-Request-ID": requestId, ...response.headers };
-  // Only the platform API has the platform's messages. Here, a person reads them.
+  // Adds the hint to the message. Only the platform API must have the platform's exact messages.
   const message = response.hint === undefined ? response.message : `${response.message}: ${response.hint}`;
   return context.body(errorBody(requestId, { ...response, message }), response.status as 400, headers);
 }

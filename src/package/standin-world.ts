@@ -60,7 +60,7 @@ export type ForkOptions = {
   /** The last point of the origin's history that the fork shares. Default: the newest event. */
   readonly at?: HistoryPoint;
   readonly clock?: string;
-  /** Seed of everything that the fork draws. Default: that of the origin. */
+  /** Seed of everything that the fork draws (default: the seed of the origin). */
   readonly seed?: number;
 };
 
@@ -100,7 +100,7 @@ export type StandinStatement = {
     | { /** Why it has no answer. */ readonly lost: string };
 };
 
-/** A fault; its fields are those of the control API, see docs/reference/faults.md. */
+/** A fault, with the fields of the control API; see docs/reference/faults.md. */
 export type StandinFault = {
   readonly on?: {
     /** Ids of operations of the imitated API, or `*`. */

@@ -96,7 +96,7 @@ export interface QueueHost {
     readonly retained: number;
   };
   recordingBytes(recording: Recording): Buffer;
-  /** Throws an error if the bytes are not those of a recording. */
+  /** Throws an error if the bytes are not a recording. */
   recordingFrom(bytes: Buffer): Recording;
   openPool(workers: number): Promise<WorkerPool>;
   /** `traces`: the directory below which a part may read files. */
@@ -128,7 +128,7 @@ export type WorkerOptions = {
 
 /** `@standin/queue`. Its functions reject with a `UserError` if Redis cannot be used. */
 export type QueueSatellite = Satellite & {
-  /** Runs scenarios on the workers of a queue. `runHere` executes those that cannot travel. */
+  /** Runs scenarios on the workers of a queue. `runHere` executes scenarios that cannot be sent. */
   openRuns<J extends QueuedRun, R extends RunResult>(
     host: QueueHost,
     place: QueuePlace,

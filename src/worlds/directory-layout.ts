@@ -71,7 +71,7 @@ export function deleteWorld(directory: string, world: string): void {
   const file = worldFilePath(directory, world);
   renameSync(file, file + DELETED_SUFFIX);
   syncEntry(file);
-  // From here on the world is deleted.
+  // The world is deleted from this point on.
   try {
     removeDeletedWorld(directory, world);
   } catch {

@@ -43,7 +43,7 @@ export function formatVerifier({ iterations, salt, storedKey, serverKey }: Verif
   return `${SCRAM}$${iterations}:${base64(salt)}$${base64(storedKey)}:${base64(serverKey)}`;
 }
 
-/** `undefined` if the text has another form, such as that of an MD5 password. */
+/** `undefined` if the text has another form, such as an MD5 hash. */
 export function parseVerifier(text: string): Verifier | undefined {
   const match = /^SCRAM-SHA-256\$(\d{1,9}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$/.exec(
     text,

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { objectStoreError } from "./object-error.ts";
 
-/** A connection on which nothing happens for this time is given up. */
+/** Time without data after which a connection is closed. */
 const IDLE_TIMEOUT_MS = 60_000;
 /** A store that does not answer `Expect: 100-continue` within this time gets the body without it. */
 const CONTINUE_TIMEOUT_MS = 1_000;
@@ -53,7 +53,7 @@ function send(url: URL, { method, body, signal }: ObjectRequest): Promise<Incomi
   const options: RequestOptions = {
     method,
     signal,
-    // A connection of its own: one that the store is about to close must not be used again.
+    // Uses a new connection, because the store may be about to close an idle one.
     agent: false,
     headers: body === undefined ? {} : { "Content-Length": body.bytes, Expect: "100-continue" },
   };

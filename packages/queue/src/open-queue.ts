@@ -18,7 +18,7 @@ import type { JobResult } from "./run-results.ts";
 import type { SignedJob } from "./signed-job.ts";
 import { queueKeyOf } from "./signing-key.ts";
 
-/** Runs scenarios on the workers of a queue. `runHere` executes those that cannot travel. */
+/** Runs scenarios on the workers of a queue. `runHere` executes scenarios that cannot be sent. */
 export function openRuns<J extends QueuedRun, R extends RunResult>(
   host: QueueHost,
   place: QueuePlace,

@@ -8,7 +8,7 @@ export type PartHost = Pick<QueueHost, "checkPart" | "commandFile" | "limits">;
 /** Stored bytes of the process's error messages. */
 const MAX_ERROR_BYTES = 1024 ** 2;
 
-/** Loaded before the command of a part: ends the process if that of the worker was killed. */
+/** Loaded before the command of a part. Ends the process if the process of the worker was killed. */
 export const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
   "process.channel && (process.once('disconnect', () => process.exit(1)), process.channel.unref())",
 )}`;

@@ -3,16 +3,16 @@ import type { ListedWorker } from "./worker-list.ts";
 
 const PROGRESS_AFTER_MS = 1_000;
 const DRAW_EVERY_MS = 200;
-/** For logs, such as those of a CI job. */
+/** Interval of lines in logs, such as the log of a CI job. */
 const LINE_EVERY_MS = 10_000;
 const CLEAR_LINE = "\r\u001b[2K";
-/** Workers that are shown by name, those with most runs first. */
+/** Number of workers that are shown by name. Workers with most runs come first. */
 const MAX_WORKERS_SHOWN = 4;
 
 /** Progress of all workers on one line of stderr; a line every 10 s when stderr is not a terminal. */
 export type QueueProgress = {
   readonly start: (jobs: number) => void;
-  /** A run is complete: by this worker if known, or its result is that of an earlier command. */
+  /** A run is complete: by this worker if known, or with the result of an earlier command. */
   readonly done: (worker: string | undefined, isReused: boolean) => void;
   /** The workers of all versions; `code` is the version that can run the jobs. */
   readonly workers: (workers: readonly ListedWorker[], code: string) => void;

@@ -85,7 +85,7 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
           : new Promise<R>((resolve, reject) =>
               this.#pending.set(jobIdOf(ofJob), { job, packed: ofJob, resolve, reject }),
             );
-      // A rejection is handled when its turn comes; this prevents an unhandled rejection before.
+      // The rejection is handled later. This prevents an unhandled rejection until then.
       result.catch(() => undefined);
       results.set(job, result);
     }
@@ -271,7 +271,7 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
     await link.whenNotFull(() => queue.addBulk(bulk));
   }
 
-  /** Extends the life of the run and its files, and looks which workers there are. */
+  /** Extends the expiry of the run and its files, and lists the workers. */
   async #signInRegularly(): Promise<void> {
     const { link, code, progress } = this.#parts;
     while (!this.#isOver) {

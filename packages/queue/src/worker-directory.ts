@@ -14,7 +14,8 @@ export function openWorkerDirectory(parent = tmpdir()): WorkerDirectory {
   const prefix = `standin-worker-${createHash("sha256").update(hostname()).digest("hex").slice(0, 8)}-`;
   for (const name of readdirSync(parent)) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : Number.NaN;
-    // In a container, each worker can have the same process id, so that of this process is one that ended.
+    // In a container, all workers can have the same process id. A directory with the id of this process is of an ended
+    // one.
     if (Number.isInteger(pid) && pid > 0 && (pid === process.pid || !isAlive(pid)))
       removeIfPossible(join(parent, name));
   }

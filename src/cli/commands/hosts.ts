@@ -28,7 +28,10 @@ const FORM_FOR_ALL_RESOLVERS =
 /** More names than a resolver reads quickly: it goes through the file for each name. */
 const MAX_COMPUTES = 2_000;
 
-/** The host names of computes in a hosts file, for resolvers to which names below localhost are nothing special. */
+/**
+ * Writes host names of computes into a hosts file, for resolvers that do not resolve names below localhost by
+ * themselves.
+ */
 export function hostsCommand(): Command {
   const hosts = new Command("hosts").addHelpText(
     "after",

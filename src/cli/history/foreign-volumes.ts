@@ -11,7 +11,7 @@ const CLUSTER_SETTINGS = "postgresql.conf";
 
 /** Roles log in without a password: only this user reaches the socket. As `initdb --auth=trust` writes it. */
 const LOGINS = "local all all trust\nlocal replication all trust\n";
-/** Settings of a cluster that was imported: none of the sender's. standin gives its own when it starts Postgres. */
+/** Replaces the sender's settings of an imported cluster. standin passes its own when it starts Postgres. */
 const SETTINGS: Readonly<Record<string, string>> = {
   "postgresql.conf": "# The cluster was imported. standin gives its settings when it starts Postgres.\n",
   "postgresql.auto.conf": "",
@@ -42,7 +42,7 @@ export function checkForeignVolume(volumes: Volumes, id: string): void {
   }
 }
 
-/** The base is that of a volume, or an empty cluster. */
+/** Checks that the base is the base of a volume, or an empty cluster. */
 function checkBase(root: string, id: string, { path }: VolumeBase): void {
   const name = relative(root, path);
   const isOfVolume = basename(name) === "data" && VOLUME_ID.test(dirname(name));

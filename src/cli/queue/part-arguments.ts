@@ -27,7 +27,7 @@ export const PART_OPTIONS: Readonly<Record<string, "switch" | "value" | "profile
 const MAX_ARGUMENT_CHARACTERS = 4_096;
 const MAX_ARGUMENTS = 1_000;
 
-/** The job may not be answered. The message is for the person who asked. */
+/** The job may not be answered. The message is for the user of the command. */
 export class RejectedPart extends Error {
   override readonly name = "RejectedPart";
 }

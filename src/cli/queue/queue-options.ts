@@ -56,7 +56,7 @@ export function queuePlaceFrom(
   return undefined;
 }
 
-/** The key; `undefined` if the options say that there is none. Throws a `CliError` if they say nothing. */
+/** The key; `undefined` with `--insecure`. Throws a `CliError` if neither is given. */
 export function queueSecretFrom({ queueKeyFile, insecure }: QueueKeyOptions): string | undefined {
   const variable = process.env[KEY_VARIABLE] ?? "";
   if (insecure === true) {

@@ -106,7 +106,7 @@ function begun(
     : [useRecorded(endpointId, at, course.endsAt[index] as number, usedUntil)];
 }
 
-/** One request for all of a period: those within it are not known. */
+/** Records one request for a period of use, whose single requests are not known. */
 function useRecorded(endpointId: string, at: SimTime, activeAt: SimTime, usedUntil: SimTime): Event {
   return {
     type: "ActivityRecorded",

@@ -43,7 +43,7 @@ export type JobOptions = {
   readonly data?: string;
   /** Directory of the files of runs that fail. */
   readonly failures?: string;
-  /** Directory of the files that scenarios name (default: that of each scenario). */
+  /** Directory of the files that scenarios name (default: the directory of each scenario). */
   readonly filesFrom?: string;
   readonly target?: string;
   readonly controlToken?: string;

@@ -6,7 +6,7 @@ import { CliError } from "../terminal/cli-error.ts";
 
 const USAGE_ERROR = 2;
 
-/** A server of a command, in a process of its own. */
+/** A server that a command runs in a separate process. */
 export type ReadyServer = {
   readonly process: ChildProcess;
   readonly apiUrl: string;

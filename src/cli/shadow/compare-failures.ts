@@ -45,7 +45,7 @@ export function compareFailures(
   return { check: "failure", compared, skipped, surprises, ...(skipped === 0 ? {} : { note }) };
 }
 
-/** The probability of as many failures, or as few, if the share has not changed. */
+/** Two-sided probability of this number of failures if the share has not changed. */
 function probabilityOf(
   { failed, ended }: Pick<ObservedAction, "failed" | "ended">,
   share: number,

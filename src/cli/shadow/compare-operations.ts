@@ -85,7 +85,7 @@ export function compareNames(operations: readonly TimedOperation[]): readonly Ch
   ];
 }
 
-/** Starts and suspends of each compute. Those of one second have no order, so their numbers must fit. */
+/** Checks that starts and suspends of each compute alternate. Within one second, only their numbers are compared. */
 export function compareOrder(operations: readonly TimedOperation[]): CheckResult {
   const surprises: Surprise[] = [];
   let compared = 0;

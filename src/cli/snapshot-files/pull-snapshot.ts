@@ -37,7 +37,7 @@ export type PullOptions = {
   readonly data: string;
   readonly world: string;
   readonly controlToken?: string;
-  /** The snapshot's name in the world; default: that of its file. */
+  /** The snapshot's name in the world (default: the name of its file). */
   readonly name?: string;
   /** Expected SHA-256 of the file. */
   readonly sha256?: string;

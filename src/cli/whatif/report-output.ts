@@ -99,7 +99,7 @@ async function writeReportFile(result: Output, input: Manifest, out: string): Pr
   });
 }
 
-/** The tables of the terminal, and those that only a report has. */
+/** The tables of the terminal, and the additional tables of a report. */
 export async function reportTables({ page, details }: WhatifResult): Promise<readonly PageTable[]> {
   return [...page.tables, ...((await details?.()) ?? [])];
 }

@@ -57,7 +57,7 @@ export type Advice = {
   readonly bill: { readonly dollars_per_month: number };
   readonly current: {
     readonly cold_starts_per_day: number;
-    /** If there were none: the upper limit of 95 % confidence. */
+    /** Upper limit with 95 % confidence; only if there were no cold starts. */
     readonly cold_starts_per_day_at_most_95?: number;
     readonly wait_p99_ms: number | null;
   };

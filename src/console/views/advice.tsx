@@ -101,7 +101,7 @@ function startsText({
 type CardProps = {
   readonly title: string;
   readonly now: string;
-  /** Absent if nothing is to be changed, or if it is not known. */
+  /** Absent if no delay is to be changed, or if the value is unknown. */
   readonly after?: string | undefined;
   readonly margin?: string | undefined;
 };

@@ -19,7 +19,7 @@ const getDocument = (routes: () => readonly DocumentedRoute[]) => {
   // Fixed, but it takes milliseconds to compute.
   let document: object | undefined;
   return route("GET /openapi.json", {}, async ({ server }) => {
-    // Its schemas of answers are a third of all, and few servers are asked for it.
+    // Loaded on demand: its schemas of answers are large, and few clients read them.
     const { controlDocument } = await import("../openapi.ts");
     document ??= controlDocument(routes(), server.version);
     return document;

@@ -95,7 +95,7 @@ function hostsOf(world: World, compute: Compute, namedWorld: string | undefined)
   return { host, pooler_host: pooler };
 }
 
-/** The version of the project, and that of the Postgres that runs: another one may have replaced it. */
+/** The Postgres version of the project, and the running one, which may differ. */
 function versionsOf(world: World, compute: Compute, find: FindDataVersion | undefined) {
   const row = world.branchData.get(compute.branchId);
   return {

@@ -52,7 +52,7 @@ const getTimeline = route("GET /timeline", { query: timelineQuery }, async ({ wo
   const to = query.to ?? now;
   const from = query.from ?? Math.max(beginsAt, to - DEFAULT_PERIOD_MS);
   if (from >= to) fail({ status: 400, code: "BAD_REQUEST", message: "from: must be before to" });
-  // Nothing is known of the future, or of what is not read yet.
+  // The future, and history that is not read yet, are unknown.
   const known = readUntil ?? now;
   const until = Math.max(from, Math.min(to, known));
   // What happens at this instant belongs to the period up to now.

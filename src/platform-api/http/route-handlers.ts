@@ -147,7 +147,7 @@ export class RouteHandlers {
     };
   }
 
-  /** The limit is one of the server, so worlds know nothing of it. */
+  /** The limit is a limit of the server, so it is not part of a world. */
   #checkDataLimit({ type }: Command): void {
     const problem = ADDS_DATA.has(type) ? this.#options.dataProblem?.() : undefined;
     if (problem !== undefined) fail({ status: 422, code: "DATA_LIMIT_EXCEEDED", message: problem });

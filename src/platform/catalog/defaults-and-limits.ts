@@ -92,7 +92,7 @@ function wholeSizes(from: number, to: number): number[] {
 
 const RAM_GB_PER_CU = 4; // R
 
-/** D: the vendor's list of parameters. Those that only concern its storage are omitted. */
+/** D: the vendor's list of parameters. Parameters that only concern its storage are omitted. */
 const FIXED_PG_SETTINGS: PgSettings = {
   idle_in_transaction_session_timeout: "300000",
   max_parallel_workers: "8",

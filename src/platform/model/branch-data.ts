@@ -15,16 +15,16 @@ export type BranchData = DataReference & {
 export type DataSource = {
   readonly id: string;
   readonly at: SimTime;
-  /** Position in the log of the volume that it writes to. Absent: that of the volume's newest mark up to `at`. */
+  /** Position in the log of the volume that it writes to; if absent, the volume's newest mark up to `at`. */
   readonly lsn?: string;
 };
 
 /** The state of a volume at one point. */
 export type DataReference = {
-  /** Absent: there is no data. */
+  /** Absent if there is no data. */
   readonly volumeId?: string;
   readonly at: SimTime;
-  /** Position in the volume's log. Absent: that of the volume's newest mark up to `at`. */
+  /** Position in the volume's log; if absent, the volume's newest mark up to `at`. */
   readonly lsn?: string;
   /** The branch writes to the volume, whose latest state is its data. `at` and `lsn` are its last known one. */
   readonly writes?: boolean;

@@ -124,7 +124,7 @@ export type BranchEvent =
       readonly parentId: string;
       readonly parentTimestamp: SimTime;
       readonly parentLsn?: string;
-      /** Absent: the data is that of the parent at `parentTimestamp`. */
+      /** Absent if the data is the parent's at `parentTimestamp`. */
       readonly dataFrom?: DataSource;
     })
   | (EventBase & {

@@ -65,7 +65,7 @@ export const COMPUTE_SETTINGS = {
   poolerEnabled: { field: "pooler_enabled", kind: "flag", default: false, restarts: true },
   passwordlessAccess: { field: "passwordless_access", kind: "flag", default: true, restarts: true },
   disabled: { field: "disabled", kind: "flag", default: false, restarts: false },
-  // S: the default; a new compute has that of its project.
+  // S: the default; a new compute has the provisioner of its project.
   provisioner: { field: "provisioner", kind: "text", default: "k8s-neonvm", restarts: true },
 } as const satisfies Readonly<Record<string, ComputeSetting>>;
 
@@ -210,7 +210,7 @@ export function bySettingField<Kinds extends { readonly [Kind in keyof Values]: 
   return Object.fromEntries(settings.map(({ field, kind }) => [field, kinds[kind]])) as never;
 }
 
-/** The settings of a new compute. `defaults` replaces those of the table. */
+/** The settings of a new compute. `defaults` replaces the defaults of the table. */
 export function newSettings(chosen: ChosenSettings, defaults: ChosenSettings): StoredSettings {
   const entries = SETTING_NAMES.flatMap((name) => {
     const { default: fallback }: ComputeSetting = COMPUTE_SETTINGS[name];

@@ -5,7 +5,7 @@ import type { ProfileName } from "../catalog/defaults-and-limits.ts";
 import type { LimitSettings, PlanName } from "../catalog/plan.ts";
 import type { EventBase } from "./event-base.ts";
 
-/** The settings of a world. `SettingsChanges` lists those that may change after its creation. */
+/** The settings of a world. `SettingsChanges` lists the settings that may change after its creation. */
 export type WorldSettings = {
   readonly seed: number;
   readonly profile: ProfileName;

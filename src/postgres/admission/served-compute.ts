@@ -16,7 +16,7 @@ const STATISTICS_DELAY_MS = 250;
 
 /** Wall-clock time after which roles and databases that could not be applied are applied again. */
 const APPLY_AGAIN_MS = 2_000;
-/** A: as `max_wal_senders` of a stock Postgres. The others are those of standin and of read replicas. */
+/** A: the default of `max_wal_senders` in Postgres. Senders of standin and of read replicas are additional. */
 const MAX_REPLICATIONS = 10;
 
 export type ServedComputeOptions = Omit<ComputeHostOptions, "onReady" | "onUnexpectedExit" | "onWritten"> & {
@@ -171,7 +171,7 @@ export class ServedCompute {
     if (sample.blocks !== undefined) this.publishCacheStatistics();
   }
 
-  /** Gives the figures of the cache to the extension's view: those of the world, and those not reported yet. */
+  /** Publishes the cache figures of the world, and those not reported to it yet, in the extension's view. */
   publishCacheStatistics(): void {
     if (!this.host.isRunning) return;
     this.#publishing = Promise.resolve(

@@ -160,7 +160,7 @@ export class ServedWorld {
   beginWork(admitted: Admitted): boolean | Promise<boolean> {
     const { endpointId, connectionId, allowedAtSeq } = admitted;
     const compute = this.#serve(endpointId);
-    // Nothing has happened since: most queries need no transaction.
+    // If the world has not changed, no transaction is needed, as for most queries.
     if (
       allowedAtSeq !== undefined &&
       allowedAtSeq === this.world.settledSeq() &&
@@ -288,7 +288,7 @@ export class ServedWorld {
     return Promise.all([...sampled, marked]).then(() => undefined);
   }
 
-  /** The earliest one. Those of other computes stay until later. */
+  /** The earliest report. Reports of other computes stay until later. */
   #nextReport(until: number): Report | undefined {
     let first: { readonly spans: ComputeSpans; readonly at: number } | undefined;
     for (const spans of this.#openSpans) {

@@ -40,7 +40,7 @@ export class ComputeSpans {
   #lastEnd = 0;
   #isWatched = false;
 
-  /** `open`: those of all computes of the world that have an open span. */
+  /** `open`: the computes of the world with an open span. */
   constructor(
     world: WorldHandle,
     endpointId: string,

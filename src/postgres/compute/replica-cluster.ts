@@ -84,7 +84,7 @@ export class ReplicaCluster implements ComputeCluster {
 
   async prepare(): Promise<void> {
     this.#unfollow = this.#options.data.follow(this.branchId, (primary) => {
-      // A standby that was stopped meanwhile follows nothing.
+      // A standby that was stopped in the meantime does not follow.
       this.#follow(primary).catch(() => undefined);
     });
   }

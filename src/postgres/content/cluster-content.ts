@@ -75,7 +75,7 @@ export async function readContent(engine: RunningEngine): Promise<ClusterContent
   };
 }
 
-/** Makes the roles and databases of the cluster those of `wanted`. `applied`: those that it has. */
+/** Changes the roles and databases of the cluster from `applied`, which it has, to `wanted`. */
 export async function applyContent(
   engine: RunningEngine,
   applied: AppliedContent,

@@ -1,4 +1,4 @@
-/** The roles and databases of a cluster, without those that every cluster has. */
+/** The roles and databases that clients have created in a cluster. */
 export type Content = {
   readonly roles: readonly ContentRole[];
   readonly databases: readonly ContentDatabase[];

@@ -38,7 +38,7 @@ export async function deleteRows(engine: RunningEngine): Promise<void> {
   await withOpenDatabases(engine, async () => {
     for (const database of databases) await engine.inDatabase(database, deleteRowsOf);
   });
-  // Nothing of the log before this segment is needed.
+  // The log before this segment is not needed.
   await engine.query("SELECT pg_switch_wal()");
 }
 

@@ -81,7 +81,7 @@ export class DataRemoval {
     return removed;
   }
 
-  /** Nothing notifies of time that passes. */
+  /** Polls, because the passage of time causes no notification. */
   #requestExpired(): void {
     const { worlds, requestRemoval } = this.#options;
     if (worlds.openWorlds().some(hasExpiredData)) requestRemoval();

@@ -111,7 +111,7 @@ export class LogRetention {
     }
   }
 
-  /** Deletes the log that none of the references needs, which are those of all worlds. */
+  /** Deletes the log that no reference of any world needs. */
   async deleteUnneeded(data: readonly BranchData[]): Promise<void> {
     const references = data.flatMap(({ past = [], ...current }) => [current, ...past]);
     for (const volumeId of new Set(references.map((reference) => reference.volumeId))) {

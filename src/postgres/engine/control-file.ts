@@ -6,7 +6,7 @@ import { EngineError } from "./engine.ts";
 const SAFE_UPDATE = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Postgres writes no more, so that a disk stores it as a whole. */
 const CONTROL_BYTES = 512;
-/** In each control file, to recognize another format of numbers: the field after those of the settings. */
+/** The field after the settings in each control file. It identifies the format of numbers. */
 const FLOAT_FORMAT = 1_234_567;
 /** Bytes from `max_connections` to the number above, with the largest alignment in between. */
 const DISTANCES = [28, 32];
@@ -49,7 +49,7 @@ function positions(control: Buffer): number[] {
   return Array.from({ length: control.length / 8 }, (_, index) => index * 8);
 }
 
-/** The checksum is that of everything before it. */
+/** The checksum covers everything before it. */
 function checksumPosition(control: Buffer, after: number): number | undefined {
   for (let at = after; at + 4 <= control.length; at += 4)
     if (crc32c(control.subarray(0, at)) === control.readUInt32LE(at)) return at;

@@ -146,7 +146,7 @@ export interface RunningStandby extends RunningEngine {
 
 /** The clock of an engine's processes. Instants are milliseconds since 1970. */
 export interface EngineClock {
-  /** Stands still at an instant. */
+  /** Stops the clock at an instant. */
   standAt(at: number): void;
   /** Continues from an instant at the pace of the machine's clock. */
   runFrom(at: number): void;
@@ -203,7 +203,7 @@ export class TooFewConnections extends EngineError {}
 /** The database of the superuser's sessions that need none in particular. Clients can create nothing in it. */
 export const ADMIN_DATABASE = "postgres";
 
-/** Databases that every cluster has. The spare one is the superuser's until it becomes that of a client. */
+/** Databases that every cluster has. The superuser owns the spare one until a client gets it. */
 export const OWN_DATABASES = ["postgres", "template0", "template1", SPARE_DATABASE] as const;
 
 /** Whether every cluster has this role, so that no client may be it. */

@@ -119,7 +119,7 @@ GRANT SELECT ON ${name}_stat_file_cache TO PUBLIC;
 `;
 }
 
-/** R: the platform's own database has the view. That of a cluster of an earlier release does not. */
+/** R: the platform's own database has the view. Clusters of earlier releases lack it. */
 export async function createMissingExtension(engine: RunningEngine, name: string): Promise<void> {
   const [row] = await engine.query(`SELECT count(*) FROM pg_extension WHERE extname = ${literal(name)}`);
   if (row?.["count"] !== "0") return;

@@ -75,7 +75,7 @@ const SETTINGS = {
   // A copy of a cluster has all of the log that it replays.
   restore_command: "false",
   hot_standby: "off",
-  // Its own sessions, one for each database, and those of standbys. Standbys must have as many.
+  // Senders of its own sessions, one per database, and of standbys. Standbys must have the same number.
   max_wal_senders: 50,
   // The platform's default.
   jit: "off",

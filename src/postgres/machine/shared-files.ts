@@ -59,7 +59,7 @@ export function isShareable(path: string): boolean {
   return database === TEMPLATE0 || database === TEMPLATE1;
 }
 
-/** Whether two names are those of one file. */
+/** Whether two names refer to the same file. */
 export function isSameFile(path: string, other: string): boolean {
   const [one, two] = [fileAt(path), fileAt(other)];
   return one !== undefined && two !== undefined && one.ino === two.ino && one.dev === two.dev;

@@ -50,12 +50,12 @@ export class ServerSession {
   readonly #prepared = new Map<string, PreparedStatement>();
   #client: LinkedClient | undefined;
   #isCopyingIn = false;
-  /** No transaction is open, and nothing is to come. */
+  /** No transaction is open, and no answer is outstanding. */
   #isIdle = true;
   #isOpen = true;
   #toSend: Buffer[] = [];
 
-  /** `settings`: those that the engine has reported at the beginning. */
+  /** `settings`: settings that the engine has reported at the beginning. */
   constructor(
     socket: Socket,
     settings: ReadonlyMap<string, string>,

@@ -57,7 +57,7 @@ export class PacketReader {
   release(): void {
     this.#socket.pause();
     this.#socket.off("data", this.#onData).off("close", this.#onClose).off("end", this.#onClose);
-    // After its end, a stream takes nothing back.
+    // A stream that has ended accepts no bytes back.
     if (this.#data.length > 0 && !this.#isClosed) this.#socket.unshift(this.#data);
     this.#data = Buffer.alloc(0);
   }

@@ -35,7 +35,7 @@ export function routeOf(serverName: string | undefined, parameters: ReadonlyMap<
   };
 }
 
-/** The first label of the host name, if it is that of a compute and not `localhost` or an address. */
+/** The first label of the host name, if it names a compute, and not `localhost` or an address. */
 function endpointOfHost(serverName: string | undefined): string | undefined {
   const label = serverName?.split(".")[0]?.toLowerCase();
   return label?.startsWith("ep-") === true ? label : undefined;

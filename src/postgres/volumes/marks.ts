@@ -44,7 +44,7 @@ export class Marks {
     return this.all().findLast((mark) => mark.at <= at);
   }
 
-  /** Deletes the marks that tell nothing about this instant and later ones. */
+  /** Deletes the marks that are not needed for this instant and later ones. */
   deleteBefore(at: number): void {
     const marks = this.all();
     const first = marks.findLastIndex((mark) => mark.at <= at);

@@ -15,7 +15,7 @@ export class VolumeUsage {
   readonly #inUse = new Set<string>();
   /** Volumes whose size has changed since they were measured. */
   readonly #unknown = new Set<string>();
-  /** Volumes that nothing may be written to any more. */
+  /** Volumes to which no process may write any more. */
   readonly #removing = new Set<string>();
   #total = 0;
 
@@ -77,7 +77,7 @@ export class VolumeUsage {
     this.#bytes.delete(id);
   }
 
-  /** Measures those of the volumes whose size may have changed. */
+  /** Measures the volumes whose size may have changed. */
   async measure(ids: readonly string[]): Promise<void> {
     const stored = new Set(ids);
     for (const id of this.#bytes.keys()) if (!stored.has(id)) this.#forget(id);

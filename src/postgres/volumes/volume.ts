@@ -4,7 +4,7 @@ import type { Marks } from "./marks.ts";
 export type VolumeBase = {
   /** Absolute. */
   readonly path: string;
-  /** The earliest position that it can be replayed to; absent: that of its end. */
+  /** The earliest position that it can be replayed to; absent if that is its end. */
   readonly lsn?: string;
 };
 
@@ -18,7 +18,7 @@ export type Volume = {
   readonly logDirectory: string;
   /** The clusters that the log begins with, oldest first. There may be gaps before all but the last one. */
   readonly bases: readonly VolumeBase[];
-  /** The position at which the volume began to differ from others; absent: that of its base. */
+  /** The position at which the volume began to differ from others; absent if that is the position of its base. */
   readonly origin: string | undefined;
   readonly marks: Marks;
   /** An engine has been started on it, and its last mark may be older than its current state. */
@@ -33,7 +33,7 @@ export type VolumeOrigin = {
   readonly origin?: string | undefined;
 };
 
-/** Data that nothing refers to. */
+/** Data to which no world refers. */
 export type Scratch = {
   readonly dataDirectory: string;
   /** No process uses it any more. */

@@ -2,7 +2,7 @@ import type { YAMLError } from "yaml";
 
 const MIXED = "a value that contains a colon must be in quotation marks, and each key in a line of its own";
 
-/** The parser's texts are for those who know its grammar. Those of one code differ in the character that is missing. */
+/** Replaces the parser's messages, which require knowledge of its grammar. Some depend on the missing character. */
 const TEXTS: Readonly<Record<YAMLError["code"], string>> = {
   ALIAS_PROPS: "an alias (*) cannot have a tag or an anchor (&)",
   BAD_ALIAS: "an alias (*) needs the name of an anchor (&) before it, and an anchor needs a name",

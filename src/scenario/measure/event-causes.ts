@@ -27,7 +27,7 @@ export class EventCauses {
   #call: string | undefined;
   #stepOfArrival: string | undefined;
 
-  /** The next activity of a step is that of this one. */
+  /** The next activity belongs to this step. */
   arrivalInjected(step: string): void {
     this.#stepOfArrival = step;
   }

@@ -46,7 +46,7 @@ export type ExpectationResult = FilePosition & {
   /** The number of times that it was checked. */
   readonly checks: number;
   readonly measure: MeasureName;
-  /** The first failed value; of an expectation that passed, the one closest to the bound. */
+  /** The first failed value; for an expectation that passed, the value closest to the bound. */
   readonly value?: number | string;
   /** The instant of the value. */
   readonly at?: string;

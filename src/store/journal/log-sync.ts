@@ -76,7 +76,7 @@ export class LogSync {
     this.#file = openSync(walPath(sqlite.name), "r+");
   }
 
-  /** A commit was written. The one before it is durable. */
+  /** Call it when a commit was written. The previous commit is durable. */
   add(onDurable: () => void): void {
     this.#unsynced = new Unsynced(onDurable);
   }

@@ -84,7 +84,7 @@ export class StoredOperations {
     }
   }
 
-  /** Must be called when rows are deleted or written otherwise. */
+  /** Must be called when rows are deleted or written without this class. */
   forgetAll(): void {
     this.#cached.clear();
     this.#cachedCount = 0;

@@ -38,7 +38,7 @@ export class AdvanceReaders {
     return this.#turnsWithReads > 0;
   }
 
-  /** Whether reads wait for a commit: until there is a view, only a commit lets them see anything. */
+  /** Whether reads wait for a commit, which creates the first view. */
   get areWaiting(): boolean {
     return this.areExpected && this.#view === undefined;
   }

@@ -177,7 +177,7 @@ export class GroupCommit {
         throw new StoreUnavailable(`world "${this.#lifecycle.name}" was closed while it committed`);
       return write.step();
     } catch (error) {
-      // Otherwise the world was closed, maybe because it is deleted, or its failure is reported already.
+      // If it is not current, the world was closed or deleted, or its failure was already reported.
       if (isCurrent) this.#lifecycle.reportFailure(error);
       const failure = isCurrent ? this.fail(live, error) : this.#lifecycle.failureOf(error);
       waiting?.reject(failure);

@@ -55,7 +55,7 @@ export class Arrival {
   readonly #secrets: ArrivingSecrets;
   readonly #logScan = new WalScan();
   readonly #migrationsFolder: string;
-  /** The snapshots whose schema is that of a world. */
+  /** Snapshots whose schema was checked to be the schema of a world. */
   readonly #checked = new Set<PartName>();
   readonly #maxBytes: number;
   #bytes = 0;
@@ -195,7 +195,7 @@ export class Arrival {
       throw new ArrivalRefused(`the file has history ${historyId}, not history ${expected}`);
   }
 
-  /** Checks that a part is complete. Nothing can be added to it any more. */
+  /** Checks that a part is complete. No bytes can be added to it any more. */
   async #finishPart({ name, bytes, sha256 }: PartSum): Promise<void> {
     if (this.#isBroken) throw new ArrivalRefused("parts: one could not be written; begin again");
     const part = this.#parts.get(name);

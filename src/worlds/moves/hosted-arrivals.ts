@@ -9,7 +9,7 @@ import { type Arrival, ArrivalRefused } from "./arrival.ts";
 import type { MoveFiles } from "./move-files.ts";
 import type { MovedWorld, MovingWorld, PartName, PreparedWorld, WorldArrivals } from "./world-move.ts";
 
-/** The next arrival removes one that has received nothing for this time. */
+/** Time without data after which an arrival is removed by the next one. */
 const ABANDONED_AFTER_MS = 60_000;
 
 /** Functions of the registry of worlds that moves need. */
@@ -19,7 +19,7 @@ export type WorldsToMove = {
   readonly stored: (name: string) => Pick<StoredWorldInfo, "historyId" | "seq"> | undefined;
   /** Whether a world of this name and size may be created. */
   readonly checkRoom: (name: string, sizeBytes: number) => Result<undefined>;
-  /** Keeps the name free until the returned function is called. */
+  /** Reserves the name until the returned function is called. */
   readonly reserve: (name: string) => () => void;
   readonly use: (name: string) => () => void;
   /** Forgets an open world that has been closed. */

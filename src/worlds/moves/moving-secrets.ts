@@ -55,7 +55,7 @@ export class ArrivingSecrets {
     for await (const portion of inTurns(secrets)) this.#seal(portion);
   }
 
-  /** Replaces the secrets of the world. `changed`: those that have changed since the others were encrypted. */
+  /** Replaces the secrets of the world. `changed`: secrets that have changed since the others were encrypted. */
   replace({ secrets }: World, changed: readonly MovedSecret[]): void {
     this.#seal(changed);
     for (const { id } of secrets.toArray()) {

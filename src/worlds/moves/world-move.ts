@@ -14,7 +14,7 @@ export type PartSum = {
   readonly takenAt?: number | undefined;
 };
 
-/** A password as text: each data directory encrypts them with a key of its own. */
+/** A password as text, because each data directory encrypts passwords with its own key. */
 export type MovedSecret = { readonly id: string; readonly value: string };
 
 /** Data sent while the world is still in service: the complete parts, and all secrets. */
@@ -38,11 +38,13 @@ export interface MoveDestination {
   readonly url: string;
   begin(world: MovingWorld): Promise<void>;
   write(part: PartName, offset: number, bytes: Uint8Array): Promise<void>;
-  /** Checks and reads there what has arrived while the world is in service here, so that `complete` takes little time. */
+  /**
+   * Makes the destination check and read the arrived data while the world is in service here, so `complete` is short.
+   */
   prepare(world: PreparedWorld): Promise<void>;
-  /** The world is durable there, and in service, when this resolves. */
+  /** When this resolves, the world is durable and in service at the destination. */
   complete(world: MovedWorld): Promise<void>;
-  /** Ends the move there, if it is not complete. Returns whether the destination has the world with this history. */
+  /** Ends an incomplete move at the destination. Returns whether the destination has the world with this history. */
   settle(historyId: string): Promise<boolean>;
 }
 

@@ -41,7 +41,7 @@ export function callOf({ compute, delay, projectId }: DelayTarget) {
   };
 }
 
-/** `isSet`: whether the delay of the compute is that of the answer afterwards. */
+/** `isSet`: whether the compute has the delay of the answer afterwards. */
 export function changesJson(changes: DelayChanges, isSet?: (compute: string) => boolean) {
   return {
     delays: changes.set,

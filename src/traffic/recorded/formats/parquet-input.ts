@@ -103,7 +103,7 @@ type ParquetRange = Pick<
   "file" | "metadata" | "columns" | "rowStart" | "rowEnd"
 >;
 
-/** The values of one column, for rows that are asked for in order. */
+/** The values of one column, for rows that are read in order. */
 class ColumnValues {
   readonly #chunks: readonly ColumnData[];
   #current = 0;

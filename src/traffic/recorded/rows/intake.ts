@@ -203,7 +203,7 @@ export class Intake {
     this.skippedRows += 1;
   }
 
-  /** An hour that is there twice in an otherwise sorted input: local times at the end of summer time. */
+  /** Notes an hour that occurs twice in an otherwise sorted input: local times at the end of summer time. */
   #noteRepeatedHour(): void {
     if (this.#backSteps.length > MAX_CLOCK_CHANGES || this.rows - this.#rowsBefore < MIN_SORTED_ROWS) return;
     for (const { from, to } of this.#backSteps) {

@@ -37,7 +37,7 @@ export type ImportOptions = IntakeOptions & {
   readonly onProgress?: ((progress: ImportProgress) => void | Promise<void>) | undefined;
   /** Largest size of the trace; a larger one is a `RecordingError`. */
   readonly maxBytes?: number | undefined;
-  /** Lists all computes, but omits the requests of those that are not in this part. */
+  /** Lists all computes, but omits the requests of computes outside of this part. */
   readonly shard?: Shard | undefined;
   /** Milliseconds of a monotonic clock, for the rate. */
   readonly clock?: (() => number) | undefined;
@@ -58,7 +58,7 @@ export type ImportReport = {
 };
 
 const ROWS_IN_MEMORY = 4_194_304;
-/** Fewer rows say little about the rest. */
+/** Least number of rows for an estimate. */
 const MIN_ESTIMATED_ROWS = 10_000;
 
 /**
