@@ -91,10 +91,7 @@ export class WorldClock {
     this.#anchor(now);
   }
 
-  /**
-   * Wall-clock time until `at`, in milliseconds; `undefined` on a manual clock, which never gets there by
-   * itself.
-   */
+  /** Wall-clock time until `at`, in milliseconds; `undefined` on a manual clock, which does not advance by itself. */
   wallDelayUntil(at: SimTime): number | undefined {
     return this.#factor === 0 ? undefined : Math.max(0, (at - this.now()) / this.#factor);
   }
