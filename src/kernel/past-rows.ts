@@ -1,4 +1,4 @@
-/** Of each change: the table, the key, and the row before it, `undefined` if there was none. Without an object for each. */
+/** The slots of a change: its table, its key, and the row before it, `undefined` if there was none. No object is created for it. */
 const SLOTS = 3;
 
 /**

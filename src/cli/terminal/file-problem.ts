@@ -9,7 +9,7 @@ export function fileProblem(error: unknown): string {
   return message;
 }
 
-/** Of a file that is written under another name until it is complete. */
+/** The end of the name that a file has until it is complete. */
 const UNFINISHED = /\.\d+-\d+\.unfinished$/;
 
 /** Why the system or SQLite did not allow access to a file, to follow its name; `undefined` for other errors. */
