@@ -16,8 +16,6 @@ import {
 } from "../http/request.ts";
 import { closeIfUnread } from "../http/unread-body.ts";
 import type { Places } from "../input-limits/limited-places.ts";
-import type { FindWritten } from "../platform/model/data-description.ts";
-import type { ReadSchema } from "../platform/model/database-schema.ts";
 import { createApi } from "../platform-api/app.ts";
 import { KNOWN_OPERATIONS } from "../platform-api/coverage/client-operations.ts";
 import { coverage } from "../platform-api/coverage.ts";
@@ -34,7 +32,8 @@ import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
 import { docsPages } from "./docs-files.ts";
-import { placesForSqlBodies, type RunSql, sqlRoute } from "./sql-route.ts";
+import type { PostgresServices } from "./postgres-services.ts";
+import { placesForSqlBodies, sqlRoute } from "./sql-route.ts";
 import type { Tracing } from "./tracing/tracing.ts";
 
 export type AppOptions = {
@@ -53,19 +52,10 @@ export type AppOptions = {
   readonly teamTokens?: readonly TeamToken[] | undefined;
   /** Whether requests may let it call other servers, such as one that a world moves to. Default: true. */
   readonly callsServers?: boolean;
+  /** Absent if the server has no Postgres. */
+  readonly postgres?: PostgresServices | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
-  readonly postgres?: PostgresAddress | undefined;
-  /** Runs SQL over HTTP; absent if the server accepts no Postgres clients. */
-  readonly runSql?: RunSql | undefined;
-  readonly postgresFigures?: ControlOptions["postgresFigures"];
-  /** Why no data may be added to this server; `undefined` if it may. */
-  readonly dataProblem?: ApiOptions["dataProblem"];
-  readonly dataUsage?: ControlOptions["dataUsage"];
-  readonly describeBranchData?: ControlOptions["describeBranchData"];
-  readonly findDataVersion?: ControlOptions["findDataVersion"];
-  readonly findWritten?: FindWritten | undefined;
-  readonly readSchema?: ReadSchema | undefined;
-  readonly runStatement?: ControlOptions["runStatement"];
+  readonly postgresAddress?: PostgresAddress | undefined;
   readonly recordScenario?: ControlOptions["recordScenario"];
   readonly run?: ControlOptions["run"];
   /** Absent: each request takes its route. */
@@ -142,7 +132,7 @@ function createSurfaces(
   worldOf: WorldResolver,
   shared: SharedByWorlds,
 ): Hono {
-  const { cell, hosts, controlToken, teamTokens = [], runSql, onBug } = options;
+  const { cell, hosts, controlToken, teamTokens = [], postgres, onBug } = options;
   const onError = (error: Error, context: Context) => {
     if (error instanceof ConnectionLost) return dropConnection(error, context);
     return respondWithError(context, errorResponseFrom(error, onBug));
@@ -161,7 +151,7 @@ function createSurfaces(
     });
   app.route(`${base}/api/v2`, api);
   app.route(`${base}/`, transferRoute(worldOf, onBug));
-  app.route(`${base}/`, sqlRoute(runSql, shared.sqlPlaces));
+  app.route(`${base}/`, sqlRoute(postgres?.sql, shared.sqlPlaces));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken, teams: teamTokens }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;
@@ -175,7 +165,7 @@ function createSurfaces(
 }
 
 function apiOptions(
-  { rateLimit, postgres, findWritten, readSchema, dataProblem, repeated, tracing, onBug }: AppOptions,
+  { rateLimit, postgres, postgresAddress, repeated, tracing, onBug }: AppOptions,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized, writeTurns }: SharedByWorlds,
 ): ApiOptions {
@@ -185,10 +175,8 @@ function apiOptions(
     rateLimit,
     countUnauthorized,
     writeTurns,
-    postgres,
-    findWritten,
-    readSchema,
-    dataProblem,
+    postgres: postgresAddress,
+    ...postgres?.api,
     repeated,
     onBug,
   };
@@ -211,11 +199,7 @@ function controlOptions(
     askAdvice: lazyAdvice,
     controlToken: options.controlToken,
     teamTokens: options.teamTokens ?? [],
-    postgresFigures: options.postgresFigures,
-    dataUsage: options.dataUsage,
-    describeBranchData: options.describeBranchData,
-    findDataVersion: options.findDataVersion,
-    runStatement: options.runStatement,
+    ...options.postgres?.control,
     recordScenario: options.recordScenario,
     run: options.run,
     destinationAt: callsServers

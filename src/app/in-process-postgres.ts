@@ -2,12 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import type { RunStatement } from "../control-api/http/sql-fields.ts";
 import { messageOf } from "../kernel/message-of.ts";
-import type { DescribeBranchData, FindDataVersion, FindWritten } from "../platform/model/data-description.ts";
-import type { ReadSchema } from "../platform/model/database-schema.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
-import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
+import { DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
 import { findTimeLibrary } from "../postgres/engine/time-library.ts";
 import { claimDirectory } from "../postgres/machine/claimed-directories.ts";
@@ -18,8 +15,8 @@ import type { WorldsHandle } from "../worlds/world-handle.ts";
 
 import { DEFAULT_ENGINE_VERSION, type PostgresOptions, type SqlClock } from "./open-gateway.ts";
 import { DEFAULT_MAX_BRANCH_HISTORY, PostgresPort } from "./postgres-port.ts";
+import type { PostgresServices } from "./postgres-services.ts";
 import { VOLUMES } from "./run-files.ts";
-import type { RunSql } from "./sql-route.ts";
 
 const HOST = "127.0.0.1";
 const MAX_ENGINES = 32;
@@ -28,18 +25,11 @@ const EXTENSION_NAME = "platform";
 export type InProcessPostgres = {
   /** Opens a free port of this machine for Postgres clients. */
   listen(): Promise<PostgresAddress>;
-  readonly runSql: RunSql;
-  readonly runStatement: RunStatement;
-  readonly describeBranchData: DescribeBranchData;
-  readonly findDataVersion: FindDataVersion;
-  readonly findWritten: FindWritten;
-  readonly readSchema: ReadSchema;
+  readonly services: PostgresServices;
   /** Serves a connection that is within a WebSocket. */
   readonly acceptStream: (stream: Duplex, origin: ClientOrigin) => void;
   /** The data of branches may be needed no more. It is removed soon. */
   dataReleased(): void;
-  readonly dataUsage: () => DataUsage;
-  readonly dataProblem: () => string | undefined;
   /** Called before a world is copied whose data may have changed since its position was stored. */
   prepareCopy(world: string): Promise<void>;
   readonly close: () => Promise<void>;
@@ -108,16 +98,9 @@ export async function openInProcessPostgres(
       // URIs with an address need no name resolution, and are the same on every machine but for the port.
       return { host: HOST, port: number, resolves: () => false };
     },
-    runSql: (request) => port.sql(request),
-    runStatement: (world, statement, signal) => port.execute(world.name, statement, signal),
-    describeBranchData: (row) => port.describeData(row),
-    findDataVersion: port.findDataVersion,
-    findWritten: port.findWritten,
-    readSchema: port.readSchema,
+    services: port.services,
     acceptStream: (stream, origin) => port.accept(stream, origin),
     dataReleased: () => port.dataReleased(),
-    dataUsage: () => port.dataUsage(),
-    dataProblem: port.dataProblem,
     prepareCopy: (world) => port.prepareCopy(world),
     close,
   };

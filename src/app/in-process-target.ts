@@ -155,9 +155,7 @@ class InProcessTarget implements ServedTarget {
     }
     this.#app = createApp({
       worlds,
-      runStatement: this.#postgres?.runStatement,
-      describeBranchData: this.#postgres?.describeBranchData,
-      findDataVersion: this.#postgres?.findDataVersion,
+      postgres: this.#postgres?.services,
       version: "scenario",
       rateLimit: false,
       hosts: [new URL(ORIGIN).hostname],

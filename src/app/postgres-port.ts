@@ -2,27 +2,20 @@ import { lookup, resolve4 } from "node:dns/promises";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BranchData } from "../platform/model/branch-data.ts";
-import type { DataDescription, FindDataVersion, FindWritten } from "../platform/model/data-description.ts";
-import type { ReadSchema } from "../platform/model/database-schema.ts";
 import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
-import { DataLimit, type DataUsage } from "../postgres/data/data-limit.ts";
+import { DataLimit } from "../postgres/data/data-limit.ts";
 import { findWritten } from "../postgres/data/find-written.ts";
 import { RemovalSchedule } from "../postgres/data/removal-schedule.ts";
 import type { DatabaseSeed } from "../postgres/data/seed-data.ts";
 import { versionOfData } from "../postgres/data/volume-versions.ts";
 import type { Gateway, GatewayFigures } from "../postgres/gateway.ts";
 import { plainAddress } from "../postgres/login/network-rules.ts";
-import type {
-  SqlRequest,
-  SqlResponse,
-  StatementOutcome,
-  TrustedStatement,
-} from "../postgres/serverless/sql-over-http.ts";
+import type { SqlRequest, SqlResponse } from "../postgres/serverless/sql-over-http.ts";
 import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
 import { Volumes } from "../postgres/volumes/volumes.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { loadGateway, type PostgresLog, type PostgresOptions } from "./open-gateway.ts";
+import type { PostgresServices } from "./postgres-services.ts";
 
 export const DEFAULT_MAX_BRANCH_HISTORY = 256 * 1024 ** 2;
 
@@ -44,6 +37,7 @@ export class PostgresPort {
   readonly #limit: DataLimit;
   readonly #removals = new RemovalSchedule(() => this.removeLeftovers());
   readonly #options: PostgresOptions;
+  readonly services: PostgresServices;
   #gateway: Promise<Gateway> | undefined;
   #opened: Gateway | undefined;
   #isClosed = false;
@@ -62,6 +56,7 @@ export class PostgresPort {
     };
     this.#log = log;
     this.#options = options;
+    this.services = this.#createServices();
     this.#server = createServer({ noDelay: true }, (socket) =>
       this.accept(socket, { address: plainAddress(socket.remoteAddress) }),
     );
@@ -78,14 +73,37 @@ export class PostgresPort {
     );
   }
 
-  /** Answers a request of SQL over HTTP. */
-  async sql(request: SqlRequest): Promise<SqlResponse> {
-    return (await this.#loaded()).sqlOverHttp.respond(request);
+  #createServices(): PostgresServices {
+    return {
+      sql: (request) => this.#sql(request),
+      api: {
+        findWritten: (row, lsn, now) => findWritten(this.#volumes, row, lsn, now),
+        // Without engines, there is no data.
+        readSchema: async (world, request) =>
+          this.runsEngines ? (await this.#loaded()).readSchema(world, request) : undefined,
+        dataProblem: () => this.#limit.problem,
+      },
+      control: {
+        postgresFigures: () => this.#opened?.figures() ?? NO_FIGURES,
+        dataUsage: () => ({
+          volumes: this.#volumes.usage.count,
+          bytes: this.#volumes.usage.bytes,
+          waitingBytes: this.#opened?.waitingBytes() ?? 0,
+          limitBytes: this.#limit.bytes,
+        }),
+        describeBranchData: async (row) => {
+          const { describeData } = await import("../postgres/data/describe-data.ts");
+          return describeData(this.#volumes, row);
+        },
+        findDataVersion: (row) => versionOfData(this.#volumes, row),
+        runStatement: async (world, statement, signal) =>
+          (await this.#loaded()).sqlOverHttp.execute(world.name, statement, signal),
+      },
+    };
   }
 
-  /** Executes one statement of the control API. */
-  async execute(world: string, statement: TrustedStatement, signal: AbortSignal): Promise<StatementOutcome> {
-    return (await this.#loaded()).sqlOverHttp.execute(world, statement, signal);
+  async #sql(request: SqlRequest): Promise<SqlResponse> {
+    return (await this.#loaded()).sqlOverHttp.respond(request);
   }
 
   /** False for `--engine none`. */
@@ -96,39 +114,6 @@ export class PostgresPort {
   #loaded(): Promise<Gateway> {
     this.#gateway ??= this.#load();
     return this.#gateway;
-  }
-
-  figures(): GatewayFigures {
-    return this.#opened?.figures() ?? NO_FIGURES;
-  }
-
-  /** Disk space of the data of all branches, and its limit. */
-  dataUsage(): DataUsage {
-    return {
-      volumes: this.#volumes.usage.count,
-      bytes: this.#volumes.usage.bytes,
-      waitingBytes: this.#opened?.waitingBytes() ?? 0,
-      limitBytes: this.#limit.bytes,
-    };
-  }
-
-  /** Why no data may be added to this server; `undefined` if it may. */
-  readonly dataProblem = (): string | undefined => this.#limit.problem;
-
-  readonly findDataVersion: FindDataVersion = (row) => versionOfData(this.#volumes, row);
-
-  readonly findWritten: FindWritten = (row, lsn, now) => findWritten(this.#volumes, row, lsn, now);
-
-  readonly readSchema: ReadSchema = async (world, request) => {
-    // Without engines, there is no data.
-    if (!this.runsEngines) return undefined;
-    return (await this.#loaded()).readSchema(world, request);
-  };
-
-  /** Describes the stored data of a branch; `undefined` if none is stored. */
-  async describeData(row: BranchData): Promise<DataDescription | undefined> {
-    const { describeData } = await import("../postgres/data/describe-data.ts");
-    return describeData(this.#volumes, row);
   }
 
   /** Logs which versions of Postgres are installed, and which of those that projects have are missing. */

@@ -108,15 +108,8 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       rateLimit,
       hosts: [new URL(IN_PROCESS_ORIGIN).hostname],
       controlToken: undefined,
-      postgres: await postgres?.listen(),
-      runSql: postgres?.runSql,
-      runStatement: postgres?.runStatement,
-      dataUsage: postgres?.dataUsage,
-      dataProblem: postgres?.dataProblem,
-      describeBranchData: postgres?.describeBranchData,
-      findDataVersion: postgres?.findDataVersion,
-      findWritten: postgres?.findWritten,
-      readSchema: postgres?.readSchema,
+      postgres: postgres?.services,
+      postgresAddress: await postgres?.listen(),
       onBug: (error) => bugs.push(error),
     });
     const fetchInProcess = async (request: Request): Promise<Response> => {

@@ -199,19 +199,8 @@ function createServedApp(
     hosts: [options.host],
     controlToken: options.controlToken,
     teamTokens: options.teamTokens,
-    postgres: postgres?.address,
-    runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
-    postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
-    dataUsage: postgres === undefined ? undefined : () => postgres.port.dataUsage(),
-    dataProblem: postgres?.port.dataProblem,
-    describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
-    findDataVersion: postgres?.port.findDataVersion,
-    findWritten: postgres?.port.findWritten,
-    readSchema: postgres?.port.readSchema,
-    runStatement:
-      postgres === undefined
-        ? undefined
-        : (world, statement, signal) => postgres.port.execute(world.name, statement, signal),
+    postgres: postgres?.port.services,
+    postgresAddress: postgres?.address,
     recordScenario: scenarioRecorder(options.data),
     repeated,
     tracing,

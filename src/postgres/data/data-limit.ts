@@ -12,7 +12,7 @@ export const DEFAULT_MAX_DATA: MaxData = { share: 0.8 };
 const TOLERANCE = 1.1;
 
 /** Disk space of volumes and its limit, in bytes. */
-export type DataUsage = {
+type DataUsage = {
   readonly volumes: number;
   readonly bytes: number;
   /** Bytes of volumes that no world needs any more. */

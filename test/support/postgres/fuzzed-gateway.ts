@@ -78,7 +78,7 @@ export async function openFuzzedGateway({
     rateLimit: false,
     hosts: [],
     controlToken,
-    runSql: (request) => gateway.sqlOverHttp.respond(request),
+    postgres: { sql: (request) => gateway.sqlOverHttp.respond(request), api: {}, control: {} },
     onBug: (error) => bugs.push(error),
   });
   return {
