@@ -1,7 +1,8 @@
 import { DAY, MINUTE, type SimTime } from "../../src/kernel/time.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { weightedCostMs } from "../../src/whatif/gap-curve/costs.ts";
-import { pointOf, type SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
+import { pointOf } from "../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../src/whatif/gap-curve/delay.ts";
 import { bestDelayOf } from "../../src/whatif/gap-curve/optimum.ts";
 import type { HeldOutChoice, HeldOutSummary } from "../../src/whatif/held-out/held-out-summary.ts";
 import type { DateSummary } from "../../src/whatif/questions/quota/project-quota.ts";

@@ -1,3 +1,4 @@
+import { runToEnd } from "../../src/kernel/run-to-end.ts";
 import { newestPriceList, PRICED_PLANS, type PricedPlan } from "../../src/platform/catalog/price-lists.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import type { ComputeArrivals, Period } from "../../src/traffic/recorded/trace/trace.ts";
@@ -13,8 +14,7 @@ import {
 import { slowerSources } from "../../src/whatif/questions/advice/slower-sources.ts";
 import { attributionReport } from "../../src/whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../src/whatif/questions/curve/curve-answer.ts";
-import { runToEnd } from "../../src/whatif/questions/curve/delay-replays.ts";
-import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../src/whatif/trace/traffic.ts";
 import { CURRENT_DELAY_S, START_MS } from "./recorded-answer.ts";
 import { SOURCES } from "./traffic-kinds.ts";
 

@@ -10,7 +10,8 @@ import {
   startWorthS,
   weightedCostMs,
 } from "../../src/whatif/gap-curve/costs.ts";
-import { curveOf, pointOf, type SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
+import { curveOf, pointOf } from "../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../src/whatif/gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../../src/whatif/gap-curve/optimum.ts";
 import { ALL_DELAYS } from "../../src/whatif/gap-curve/settable-delays.ts";
 import { DayStatistics } from "../../src/whatif/held-out/day-statistics.ts";
@@ -21,10 +22,10 @@ import { type DateSummary, printedDate } from "../../src/whatif/questions/quota/
 import { quotaMonths } from "../../src/whatif/questions/quota/quota-months.ts";
 import { quotaReport } from "../../src/whatif/questions/quota/quota-report.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps } from "../../src/whatif/trace/gaps.ts";
-import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
 import { LongGapStore } from "../../src/whatif/trace/long-gap-store.ts";
 import type { LongGaps } from "../../src/whatif/trace/long-gaps.ts";
 import { computeGroups } from "../../src/whatif/trace/long-gaps.ts";
+import { trafficOf } from "../../src/whatif/trace/traffic.ts";
 
 export const CURRENT_DELAY_S = 300;
 export const START_MS = 500;

@@ -3,7 +3,7 @@ import { uniform } from "../../src/kernel/random-port.ts";
 import { DAY } from "../../src/kernel/time.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { type ComputeArrivals, partsOf, type Trace } from "../../src/traffic/recorded/trace/trace.ts";
-import type { Traffic } from "../../src/whatif/trace/known-traffic.ts";
+import type { Traffic } from "../../src/whatif/trace/traffic.ts";
 
 const BEGIN = Date.parse("2026-01-05T00:00:00Z");
 const LONGEST_REQUEST_MS = 60;

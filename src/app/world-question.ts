@@ -14,7 +14,7 @@ import {
 } from "../whatif/input/question.ts";
 import { notesOnTraffic, worldDefaults } from "../whatif/input/world-defaults.ts";
 import { ignoredSources } from "../whatif/trace/ignored-waits.ts";
-import { selectPeriod, type Traffic, trafficWithin } from "../whatif/trace/known-traffic.ts";
+import { selectPeriod, type Traffic, trafficWithin } from "../whatif/trace/traffic.ts";
 import { WorldTraffic } from "../whatif/trace/world-traffic.ts";
 import { builtInProfile } from "../whatif/units/prices.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";

@@ -238,9 +238,9 @@ const BUGS: readonly RuleBug[] = [
   },
   {
     id: "never-is-the-default",
-    file: AUTOSUSPEND,
-    search: "if (suspendTimeoutSeconds === NEVER_SUSPEND) return undefined;",
-    replacement: "if (suspendTimeoutSeconds === NEVER_SUSPEND) return profile.suspendTimeout.defaultS;",
+    file: "src/platform/catalog/suspend-timeout.ts",
+    search: 'if (suspendTimeoutSeconds === NEVER_SUSPEND) return "never";',
+    replacement: "if (suspendTimeoutSeconds === NEVER_SUSPEND) return defaultS;",
     breaks: "A compute with autosuspend disabled suspends after 5 minutes",
     test: AUTOSUSPEND_RULES,
     titles: "a delay of -1 means never",

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ComputeTrace, Period } from "../../src/traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
 import { curveOf, pointAt } from "../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../src/whatif/gap-curve/delay.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { FixedReplay, type ReplayObserver } from "../../src/whatif/replay/fixed-replay.ts";
 import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";

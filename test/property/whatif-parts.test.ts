@@ -9,7 +9,7 @@ import { questionFrom } from "../../src/whatif/input/question.ts";
 import { fleetGapsOf, replayComputes } from "../../src/whatif/input/replay-jobs.ts";
 import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse-policy.ts";
 import { plainOutcome } from "../../src/whatif/replay/replay-outcome.ts";
-import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../src/whatif/trace/traffic.ts";
 import { expectHolds } from "../support/properties/properties.ts";
 import { SECOND, tracesAround } from "../support/traffic/traces.ts";
 

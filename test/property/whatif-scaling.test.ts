@@ -5,7 +5,7 @@ import type { SizeRange } from "../../src/platform/catalog/sizes.ts";
 import { LoadReadingTimes } from "../../src/platform/model/load-reading-times.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import type { ComputeArrivals, Period } from "../../src/traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../src/whatif/gap-curve/delay.ts";
 import { emptyScalingOutcome } from "../../src/whatif/questions/capacity/scaling-outcome.ts";
 import { replayScaling } from "../../src/whatif/questions/capacity/scaling-replay.ts";
 import type { LoadReadingsSource } from "../../src/whatif/sizes/load-readings-source.ts";

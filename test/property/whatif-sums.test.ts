@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { dayStart } from "../../src/kernel/calendar.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { type ComputeTrace, partsOf, type Trace } from "../../src/traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../src/whatif/gap-curve/delay.ts";
 import type { SettableDelays } from "../../src/whatif/gap-curve/settable-delays.ts";
 import type { DayTotals } from "../../src/whatif/held-out/day-totals.ts";
 import { FixedDelayTotals } from "../../src/whatif/held-out/fixed-delay-totals.ts";

@@ -1,13 +1,11 @@
 import { SECOND, type SimTime } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
+import { delayOfSuspendTimeout } from "../../platform/catalog/suspend-timeout.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/delay.ts";
 import { RESOLUTION_MS } from "../../whatif/periods/active-periods.ts";
 import { changesOf, STARTS } from "../../whatif/periods/compute-operations.ts";
 import { DelayLookup } from "../../whatif/periods/delay-lookup.ts";
 import type { ComputePast } from "./account-past.ts";
 import type { OperationCourse } from "./operation-course.ts";
-
-/** S: `suspend_timeout_seconds` is 0 for the platform's default, -1 for never. */
-const [DEFAULT_DELAY, NEVER] = [0, -1];
 
 /**
  * Until when the account shows that each start was used, by the position of the start in the course; NaN where it shows
@@ -75,8 +73,7 @@ function isRestart(course: OperationCourse, start: number): boolean {
 
 function delaysOf({ settings, operations }: ComputePast, defaultDelayS: number): DelayLookup {
   const seen = settings.flatMap(({ first_seen_at, last_seen_at, suspend_timeout_seconds: setting }) => {
-    const delay: SuspendDelay =
-      setting === NEVER ? "never" : setting === DEFAULT_DELAY ? defaultDelayS : setting;
+    const delay = delayOfSuspendTimeout(setting, defaultDelayS);
     return [
       { at: first_seen_at, delay },
       { at: last_seen_at, delay },

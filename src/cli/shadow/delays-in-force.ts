@@ -2,11 +2,10 @@ import type { TimedOperation } from "../../account/account-reader.ts";
 import type { DelayReading } from "../../account/activity-reader.ts";
 import { groupBy } from "../../kernel/group-by.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
+import { delayOfSuspendTimeout } from "../../platform/catalog/suspend-timeout.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/delay.ts";
 import { DelayLookup } from "../../whatif/periods/delay-lookup.ts";
 
-/** S: of a setting of the delay. */
-const [DEFAULT_DELAY, NEVER] = [0, -1];
 const CHANGES_SETTINGS = "apply_config";
 
 /** The delay of a compute from one instant to another; undefined if it is not known for all of that time. */
@@ -28,7 +27,7 @@ export function delaysInForce(
     let lookup = lookups.get(endpoint);
     if (lookup === undefined) {
       const delays = (seen.get(endpoint) ?? []).flatMap((reading) => {
-        const delay = delayOf(reading.suspend_timeout_seconds, defaultDelayS);
+        const delay = delayOfSuspendTimeout(reading.suspend_timeout_seconds, defaultDelayS);
         return [reading.first_seen_at, reading.last_seen_at].map((at) => ({ at, delay }));
       });
       lookup = new DelayLookup(
@@ -39,9 +38,4 @@ export function delaysInForce(
     }
     return lookup.between(from, to);
   };
-}
-
-function delayOf(setting: number, defaultDelayS: number): SuspendDelay {
-  if (setting === NEVER) return "never";
-  return setting === DEFAULT_DELAY ? defaultDelayS : setting;
 }

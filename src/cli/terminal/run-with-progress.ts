@@ -39,11 +39,6 @@ async function runSteps<T>(
   }
 }
 
-/** Runs a generator to its end without progress; for worker threads. */
-export function runToEnd<T>(work: Generator<unknown, T>): T {
-  for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
-}
-
 /** Turns a `RangeError` about the input into an error for the user. */
 export function rethrowRangeError(error: unknown): never {
   if (error instanceof RangeError) throw new CliError(error.message);

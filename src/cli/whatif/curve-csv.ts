@@ -1,4 +1,4 @@
-import type { DelayChoice } from "../../whatif/gap-curve/curve.ts";
+import type { DelayChoice } from "../../whatif/gap-curve/delay.ts";
 import type { CurveAnswer } from "../../whatif/questions/curve/curve-answer.ts";
 import type { CurveSummary } from "../../whatif/questions/curve/curve-summary.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";

@@ -1,6 +1,6 @@
 import type { Option } from "commander";
 import { ignoredSources } from "../../whatif/trace/ignored-waits.ts";
-import type { Traffic } from "../../whatif/trace/known-traffic.ts";
+import type { Traffic } from "../../whatif/trace/traffic.ts";
 import { RepeatableOption } from "../terminal/options.ts";
 import type { QuestionOptions } from "./question-options.ts";
 import { usageErrorOf } from "./question-values.ts";

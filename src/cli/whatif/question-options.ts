@@ -9,7 +9,7 @@ import {
   type PricedPlan,
   type PriceListDate,
 } from "../../platform/catalog/price-lists.ts";
-import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/delay.ts";
 import {
   DEFAULTS,
   effectiveProfile,

@@ -1,4 +1,4 @@
-import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/delay.ts";
 import {
   DELAY_RULE,
   LATENCY_RULE,
@@ -8,7 +8,7 @@ import {
   WORTH_RULE,
 } from "../../whatif/input/question.ts";
 import { parseSlo, SLO_RULE, type Slo, sloSource } from "../../whatif/input/slo.ts";
-import type { Traffic } from "../../whatif/trace/known-traffic.ts";
+import type { Traffic } from "../../whatif/trace/traffic.ts";
 import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { invalidValue } from "../terminal/usage-errors.ts";

@@ -6,8 +6,8 @@ import {
 } from "../../traffic/recorded/trace/silence.ts";
 import { eachPart, type Period } from "../../traffic/recorded/trace/trace.ts";
 import type { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
-import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { omitDays, weeksAround } from "../../whatif/trace/omit-days.ts";
+import type { Traffic } from "../../whatif/trace/traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { trafficFromFile } from "./trace-files.ts";
 import type { TraceOptions } from "./trace-options.ts";

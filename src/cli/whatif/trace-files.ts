@@ -4,7 +4,7 @@ import { eachPart } from "../../traffic/recorded/trace/trace.ts";
 import type { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
 import { estimateTraceBytes, TraceWriter } from "../../traffic/recorded/trace-files/trace-writer.ts";
 import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
-import type { Traffic } from "../../whatif/trace/known-traffic.ts";
+import type { Traffic } from "../../whatif/trace/traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { refusedAccess } from "../terminal/file-problem.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";

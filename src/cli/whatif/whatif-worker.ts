@@ -1,3 +1,4 @@
+import { runToEnd } from "../../kernel/run-to-end.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
@@ -5,9 +6,8 @@ import { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
 import { type CurveReadingOptions, readCurve } from "../../whatif/gap-curve/curve-reading.ts";
 import { type ReplayWork, replayComputes } from "../../whatif/input/replay-jobs.ts";
 import { plainOutcome } from "../../whatif/replay/replay-outcome.ts";
-import { trafficWithin } from "../../whatif/trace/known-traffic.ts";
 import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-computes.ts";
-import { runToEnd } from "../terminal/run-with-progress.ts";
+import { trafficWithin } from "../../whatif/trace/traffic.ts";
 import { trafficFromFile } from "./trace-files.ts";
 
 /** Work for a thread of `standin whatif --workers`. */

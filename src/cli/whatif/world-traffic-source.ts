@@ -5,7 +5,7 @@ import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 import type { WorldDefaults } from "../../whatif/input/question.ts";
 import { notesOnTraffic, worldDefaults } from "../../whatif/input/world-defaults.ts";
-import type { Traffic } from "../../whatif/trace/known-traffic.ts";
+import type { Traffic } from "../../whatif/trace/traffic.ts";
 import { type KnownCompute, WorldTraffic } from "../../whatif/trace/world-traffic.ts";
 import type { ControlCall } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";

@@ -1,5 +1,5 @@
 import { type Costs, perMonth } from "../gap-curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import {
   type DelayRange,

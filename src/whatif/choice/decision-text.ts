@@ -3,6 +3,7 @@ import { capitalized, coldStartWorthText, worthText } from "../page/page-text.ts
 import {
   amountMargin,
   delayText,
+  gainText,
   millisText,
   moneyMargin,
   moneyWithMargin,
@@ -79,7 +80,7 @@ export function cliffText({
 
 function noiseLines({ within_noise, too_little, current }: DecisionSummary): string[] {
   if (within_noise === null || too_little.length > 0) return [];
-  const gain = percentWithMargin(-within_noise.gain_percent, within_noise.margin_95);
+  const gain = gainText(within_noise.gain_percent, within_noise.margin_95);
   if (within_noise.gain_percent <= 0)
     return [
       `Keep ${delayText(current.delay_s)}: the balanced delay is no better, except if gaps get longer.`,

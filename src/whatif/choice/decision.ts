@@ -1,8 +1,9 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import { SHORTEST_FOR_MONTH_MS, weightedCostMs } from "../gap-curve/costs.ts";
-import { type Curve, type CurvePoint, pointAt, type SuspendDelay } from "../gap-curve/curve.ts";
+import { type Curve, type CurvePoint, pointAt } from "../gap-curve/curve.ts";
+import { delaySeconds, type SuspendDelay } from "../gap-curve/delay.ts";
 import { bestDelay, SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
-import { type DelayRange, isWithin, lastSecond, lengthOf } from "../gap-curve/settable-delays.ts";
+import { type DelayRange, isWithin, lastSecond } from "../gap-curve/settable-delays.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { spanText } from "../units/number-format.ts";
 
@@ -76,8 +77,8 @@ export function breakEvens(
   const plateau = plateauOf(objective, ranges);
   const candidates = ranges.flatMap((range) => corners(objective.curve, range));
   const bestAt = (worthS: number) => bestCorner(candidates, worthS);
-  const isShorter = (worthS: number) => lengthOf(bestAt(worthS)) < lengthOf(plateau.shortest);
-  const isLonger = (worthS: number) => lengthOf(bestAt(worthS)) > lengthOf(plateau.longest);
+  const isShorter = (worthS: number) => delaySeconds(bestAt(worthS)) < delaySeconds(plateau.shortest);
+  const isLonger = (worthS: number) => delaySeconds(bestAt(worthS)) > delaySeconds(plateau.longest);
   const { worthS } = objective;
   const most = Math.max(worthS, MAX_WORTH_S);
   const lowest = isShorter(1) ? lastOf(1, worthS, isShorter) : undefined;

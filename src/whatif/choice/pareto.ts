@@ -1,4 +1,5 @@
-import { type Curve, type CurvePoint, pointAt, type SuspendDelay } from "../gap-curve/curve.ts";
+import { type Curve, type CurvePoint, pointAt } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { lastOf } from "./decision.ts";

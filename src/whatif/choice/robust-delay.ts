@@ -1,4 +1,5 @@
-import { type Curve, pointAt, type SuspendDelay } from "../gap-curve/curve.ts";
+import { type Curve, pointAt } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import { stretchedCurve } from "../gap-curve/stretch.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Objective } from "./decision.ts";

@@ -1,7 +1,7 @@
 import { DAY } from "../../kernel/time.ts";
 import { type ComputeArrivals, collectParts, type Period } from "../../traffic/recorded/trace/trace.ts";
-import { MAX_DAYS } from "../replay/replay-outcome.ts";
-import type { Traffic } from "../trace/known-traffic.ts";
+import { MAX_DAYS } from "../trace/long-gaps.ts";
+import type { Traffic } from "../trace/traffic.ts";
 
 /** Requests take 16 bytes each, so a coupled simulation stays below 1 GB. */
 export const MAX_ARRIVALS = 60_000_000;

@@ -2,19 +2,13 @@ import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { eachPart } from "../../traffic/recorded/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
 import { ignoredSources } from "../trace/ignored-waits.ts";
-import type { Traffic } from "../trace/known-traffic.ts";
 import { LongGapStore } from "../trace/long-gap-store.ts";
 import { computeGroups, dayCount, type LongGaps, MAX_DAYS, mergeLongGaps } from "../trace/long-gaps.ts";
+import type { Traffic } from "../trace/traffic.ts";
 import { ComputeRanking, listedComputes, type RankedCompute } from "./compute-ranking.ts";
 import { type Costs, sizeOf, startWorthS } from "./costs.ts";
-import {
-  type CurvePoint,
-  clairvoyantBound,
-  type DelayChoice,
-  pointOf,
-  pointsOf,
-  type SuspendDelay,
-} from "./curve.ts";
+import { type CurvePoint, clairvoyantBound, pointOf, pointsOf } from "./curve.ts";
+import type { DelayChoice, SuspendDelay } from "./delay.ts";
 import { bestSettableOf, type SettableDelays } from "./settable-delays.ts";
 
 /** The gaps that a curve is computed from: plain values, so a worker can transfer them. */

@@ -1,6 +1,7 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import { eachBin, type GapHistogram, LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Gaps } from "../trace/gaps.ts";
+import { delaySeconds, type SuspendDelay } from "./delay.ts";
 
 /**
  * Cold starts and active time of every delay in whole seconds: index `s` is a delay of `s` seconds, from 0 to
@@ -18,12 +19,6 @@ export type Curve = {
   readonly arrivals: number;
   readonly periodMs: DurationMs;
 };
-
-/** Seconds. */
-export type SuspendDelay = number | "never";
-
-/** One delay for all computes; "own": each compute has its own delay. */
-export type DelayChoice = SuspendDelay | "own";
 
 /** `cold(T) = #{gap > T}` and `active(T) = busy + Σ min(gap, T)`, for all T in one pass over the bins. */
 export function curveOf(gaps: Gaps): Curve {
@@ -48,7 +43,7 @@ export function curveOf(gaps: Gaps): Curve {
 
 /** A few points without the arrays of a curve, for each compute of a large fleet. */
 export function pointsOf(gaps: Gaps, delays: readonly SuspendDelay[]): CurvePoint[] {
-  const limits = Float64Array.from(delays, (delay) => (delay === "never" ? Number.POSITIVE_INFINITY : delay));
+  const limits = Float64Array.from(delays, delaySeconds);
   const byLength = [...limits.keys()].sort((a, b) =>
     (limits[a] as number) < (limits[b] as number) ? -1 : 1,
   );
@@ -182,14 +177,4 @@ function totalsOf(histogram: GapHistogram): { readonly count: number; readonly s
     sumMs += binSumMs;
   });
   return { count, sumMs };
-}
-
-/** Without duplicates: "own" first, then by length, never last. */
-export function sortedDelays(delays: readonly DelayChoice[]): DelayChoice[] {
-  return [...new Set(delays)].sort((a, b) => sortKey(a) - sortKey(b));
-}
-
-function sortKey(delay: DelayChoice): number {
-  if (delay === "own") return -1;
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
 }

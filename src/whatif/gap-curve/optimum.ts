@@ -2,7 +2,8 @@ import { type DurationMs, SECOND } from "../../kernel/time.ts";
 import { eachBin, LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { weightedCostMs } from "./costs.ts";
-import { type Curve, type CurvePoint, pointAt, type SuspendDelay } from "./curve.ts";
+import { type Curve, type CurvePoint, pointAt } from "./curve.ts";
+import type { SuspendDelay } from "./delay.ts";
 
 /** S: the shortest delay that the platform accepts. */
 export const SHORTEST_DELAY_S = 60;

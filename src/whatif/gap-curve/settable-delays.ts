@@ -2,7 +2,8 @@ import { ALLOWED_DELAYS, type VendorPlan } from "../../platform/catalog/price-li
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { weightedCostMs } from "./costs.ts";
-import { type CurvePoint, type DelayChoice, pointsOf, type SuspendDelay } from "./curve.ts";
+import { type CurvePoint, pointsOf } from "./curve.ts";
+import { type DelayChoice, delaySeconds, type SuspendDelay } from "./delay.ts";
 import { bestDelayOf, SHORTEST_DELAY_S } from "./optimum.ts";
 
 /** The delays that a plan lets its users set: all that the platform accepts, or these, in ascending order. */
@@ -43,16 +44,11 @@ export function bestSettableOf(gaps: Gaps, coldStartS: number, settable: Settabl
 }
 
 export function isWithin({ shortest, longest }: DelayRange, delay: SuspendDelay): boolean {
-  return lengthOf(delay) >= lengthOf(shortest) && lengthOf(delay) <= lengthOf(longest);
+  const seconds = delaySeconds(delay);
+  return seconds >= delaySeconds(shortest) && seconds <= delaySeconds(longest);
 }
 
 /** The last whole second of a range that does not begin with never. */
 export function lastSecond({ longest }: DelayRange): number {
   return longest === "never" ? LONGEST_DELAY_S : longest;
-}
-
-/** For comparisons: "own" first, never last. */
-export function lengthOf(delay: DelayChoice): number {
-  if (delay === "own") return -1;
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
 }

@@ -1,6 +1,6 @@
 import { DAY, type DurationMs, HOUR, SECOND } from "../../kernel/time.ts";
 import { perMonth, weightedCostMs } from "../gap-curve/costs.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import { dayTotals } from "./day-totals.ts";
 import type { DayMargins } from "./margins.ts";

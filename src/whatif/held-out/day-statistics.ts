@@ -2,7 +2,7 @@ import { dayStart } from "../../kernel/calendar.ts";
 import { DAY } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import type { Costs } from "../gap-curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import type { SettableDelays } from "../gap-curve/settable-delays.ts";
 import { dayCount, type LongGaps, MAX_DAYS, MAX_LONG_GAPS } from "../trace/long-gaps.ts";

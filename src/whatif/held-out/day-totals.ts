@@ -1,5 +1,5 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 
 /** The figures of one choice of delays, by day. A cold start counts on the day of its arrival. */
@@ -108,11 +108,6 @@ export function sumOfDays(values: Float64Array, days: readonly number[]): number
   let sum = 0;
   for (const day of days) sum += values[day] as number;
   return sum;
-}
-
-/** Infinite for never. */
-export function delayMs(delay: SuspendDelay): DurationMs {
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
 }
 
 /** Divides idle active time among the days in which it is. `fromMs`: since the first day. */

@@ -1,6 +1,6 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import { type Costs, sizeOf } from "../gap-curve/costs.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DayTotals } from "./day-totals.ts";
 
@@ -36,9 +36,7 @@ export class FixedDelayTotals {
     const sums = () => new Float64Array(gaps.activeMs.length * this.#width);
     [this.#starts, this.#cuStarts, this.#waitMs] = [sums(), sums(), sums()];
     [this.#ramps, this.#rampMs, this.#cuRamps, this.#cuRampMs] = [sums(), sums(), sums(), sums()];
-    const limitsMs = Float64Array.from(delays, (delay) =>
-      delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND,
-    );
+    const limitsMs = Float64Array.from(delays, delayMs);
     for (let compute = 0; compute < gaps.tailMs.length; compute += 1)
       this.#addCompute(compute, sizeOf(costs, compute), limitsMs);
   }

@@ -1,5 +1,5 @@
 import { SECOND } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import type { SettableDelays } from "../gap-curve/settable-delays.ts";
 import { afterStretch, beforeStretch } from "../gap-curve/stretch.ts";

@@ -1,5 +1,5 @@
 import { type PageTable, pageTable } from "../page/page-table.ts";
-import { delayText, moneyWithMargin, percentWithMargin } from "../units/number-format.ts";
+import { delayText, gainText, moneyWithMargin, percentWithMargin } from "../units/number-format.ts";
 import type { HeldOutChoice, HeldOutSummary } from "./held-out-summary.ts";
 
 const TITLES: Readonly<Record<HeldOutChoice["choice"], string>> = {
@@ -72,9 +72,4 @@ function monthText({ held_out }: HeldOutChoice): string {
 
 function costText({ cost_dollars_per_month: cost, margin_95 }: HeldOutChoice["held_out"]): string {
   return moneyWithMargin(cost, margin_95?.cost_dollars_per_month);
-}
-
-/** As a change of the weighted cost. */
-function gainText(gainPercent: number | null, margin?: number | null): string {
-  return percentWithMargin(gainPercent === null ? null : -gainPercent, margin);
 }

@@ -2,7 +2,7 @@ import { dayStart, isoInstant } from "../../kernel/calendar.ts";
 import { DAY } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { type Costs, perMonth } from "../gap-curve/costs.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import type { DaySplit } from "./day-split.ts";
 import type { HeldOut, PeriodFigures, TrainAndTest } from "./held-out.ts";
 

@@ -1,6 +1,6 @@
 import { SECOND, type SimTime } from "../../kernel/time.ts";
 import { type Costs, sizeOf } from "../gap-curve/costs.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import type { SettableDelays } from "../gap-curve/settable-delays.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DaySplit } from "./day-split.ts";

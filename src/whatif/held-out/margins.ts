@@ -1,7 +1,7 @@
 import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { type Costs, perMonth, sizeOf } from "../gap-curve/costs.ts";
-import { type DelayChoice, type SuspendDelay, sortedDelays } from "../gap-curve/curve.ts";
+import { type DelayChoice, type SuspendDelay, sortedDelays } from "../gap-curve/delay.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import { plural } from "../units/number-format.ts";
 import type { TrafficChange } from "../units/traffic-change.ts";

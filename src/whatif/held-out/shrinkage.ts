@@ -1,10 +1,9 @@
 import { SECOND } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import type { SettableDelays } from "../gap-curve/settable-delays.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
-import { delayMs } from "./day-totals.ts";
 import {
   type ComputeCosts,
   type FleetGapMemory,

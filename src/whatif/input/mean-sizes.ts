@@ -1,7 +1,7 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
 import { sizeOf } from "../gap-curve/costs.ts";
-import type { DelayChoice } from "../gap-curve/curve.ts";
+import type { DelayChoice } from "../gap-curve/delay.ts";
 import { FixedReplay } from "../replay/fixed-replay.ts";
 import { emptyOutcome, meteredMs } from "../replay/replay-outcome.ts";
 import { loadSizesOf } from "../sizes/scaling-computes.ts";

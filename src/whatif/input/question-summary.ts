@@ -2,7 +2,7 @@ import { formatDistribution } from "../../kernel/distribution.ts";
 import { HOUR, SECOND } from "../../kernel/time.ts";
 import type { PricedPlan } from "../../platform/catalog/price-lists.ts";
 import type { Costs } from "../gap-curve/costs.ts";
-import type { DelayChoice } from "../gap-curve/curve.ts";
+import type { DelayChoice } from "../gap-curve/delay.ts";
 import type { MeteredUsage } from "../trace/metered-sizes.ts";
 import { amount, delayPhrase } from "../units/number-format.ts";
 import { type PriceSummary, priceSummary, priceText } from "../units/prices.ts";

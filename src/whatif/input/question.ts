@@ -8,7 +8,7 @@ import {
 } from "../../platform/catalog/defaults-and-limits.ts";
 import { DEFAULT_PRICED_PLAN, type PricedPlan } from "../../platform/catalog/price-lists.ts";
 import { type Costs, sizeOf, startWorth } from "../gap-curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import { type DelayChoice, delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import { type SettableDelays, settableDelays } from "../gap-curve/settable-delays.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
 import type { ScalingComputes } from "../sizes/scaling-computes.ts";
@@ -200,9 +200,8 @@ export function effectiveDelay({ ownDelays }: Question, delay: DelayChoice, comp
 
 /** The settings of these computes for a simulation; a delay of never is infinite. */
 export function fleetSetting(question: Question, delay: DelayChoice, computes: readonly number[]) {
-  const toMs = (own: SuspendDelay) => (own === "never" ? Number.POSITIVE_INFINITY : own * SECOND);
   return {
-    delayMs: Float64Array.from(computes, (compute) => toMs(effectiveDelay(question, delay, compute))),
+    delayMs: Float64Array.from(computes, (compute) => delayMs(effectiveDelay(question, delay, compute))),
     cu: Float64Array.from(computes, (compute) => sizeOf(question.costs, compute)),
     startWorths: computes.map((compute) => startWorth(question.costs, sizeOf(question.costs, compute))),
     deletedAt: Float64Array.from(

@@ -13,7 +13,7 @@ import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/r
 import { addCompute, emptyStartsByCompute } from "../replay/starts-by-compute.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, gapsOf, mergeGaps } from "../trace/gaps.ts";
 import { ignoredSources } from "../trace/ignored-waits.ts";
-import type { Traffic } from "../trace/known-traffic.ts";
+import type { Traffic } from "../trace/traffic.ts";
 import { meanLatencyMs } from "../units/mean-latency.ts";
 import { experimentSetting, type Question } from "./question.ts";
 

@@ -1,13 +1,13 @@
 import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
+import { DEFAULT_SUSPEND_TIMEOUT, delayOfSuspendTimeout } from "../../platform/catalog/suspend-timeout.ts";
 import { RECORDED_USE } from "../../platform/model/activity.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
-import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/rules/compute/autosuspend.ts";
 import {
   type DurationSettings,
   durationOfOperation,
 } from "../../platform/rules/operation/operation-duration.ts";
-import type { Traffic } from "../trace/known-traffic.ts";
 import type { MeteredUsage } from "../trace/metered-sizes.ts";
+import type { Traffic } from "../trace/traffic.ts";
 import type { KnownCompute } from "../trace/world-traffic.ts";
 import { plural } from "../units/number-format.ts";
 import { DEFAULTS, type WorldDefaults } from "./question.ts";
@@ -53,7 +53,7 @@ export function worldDefaults(
       delays: known.map((compute) =>
         compute === undefined || compute.suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT
           ? "preset"
-          : (suspendDelaySeconds(profile, compute.suspendTimeoutSeconds) ?? "never"),
+          : delayOfSuspendTimeout(compute.suspendTimeoutSeconds, profile.suspendTimeout.defaultS),
       ),
       cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
       ...(scaling === 0

@@ -1,7 +1,7 @@
 import { isoInstant } from "../../kernel/calendar.ts";
 import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
 import { perMonth } from "../gap-curve/costs.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delaySeconds, type SuspendDelay } from "../gap-curve/delay.ts";
 import { isSettableDelay, type SettableDelays } from "../gap-curve/settable-delays.ts";
 import type { ReportLimits } from "../page/page-layout.ts";
 import { type AccountFleet, daysOf, type OmittedFigures, omittedFigures } from "./account-fleet.ts";
@@ -93,7 +93,7 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
   }
   const { recorded } = bounds;
   const days = daysOf(fleet);
-  const longest = Math.max(0, ...[...inForce.keys(), ...had].map(lengthOf));
+  const longest = Math.max(0, ...[...inForce.keys(), ...had].map(delaySeconds));
   const withKnownDelay = fleet.computes.reduce((sum, { periods }) => sum + periods.countKnownDelays(), 0);
   const isKnown = withKnownDelay === recorded.periods;
   const estimates = estimatesOf(fleet, delays);
@@ -110,7 +110,7 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
     recorded: {
       delays: [...inForce]
         .map(([delay_s, computes]) => ({ delay_s, computes }))
-        .sort((a, b) => b.computes - a.computes || lengthOf(a.delay_s) - lengthOf(b.delay_s)),
+        .sort((a, b) => b.computes - a.computes || delaySeconds(a.delay_s) - delaySeconds(b.delay_s)),
       cold_starts_per_day: recorded.coldStarts / days,
       active_h_per_day: recorded.activeMs / HOUR / days,
       cost_dollars_per_month: monthly(recorded.cuMs),
@@ -127,7 +127,7 @@ export function accountCurve(fleet: AccountFleet, question: AccountQuestion): Ac
     },
     question: { price_per_cu_hour: question.pricePerCuHour, cold_start_worth_s: question.coldStartS },
     delays: bounds.results().map((result, index) => {
-      const isExact = isKnown && recorded.unused.starts === 0 && lengthOf(result.delay) >= longest;
+      const isExact = isKnown && recorded.unused.starts === 0 && delaySeconds(result.delay) >= longest;
       const estimate = estimates?.[index];
       return {
         delay_s: result.delay,
@@ -206,11 +206,9 @@ function clamp(value: number, { least, most }: Bounds): number {
 
 function answeredDelays({ delays, settable }: AccountQuestion): SuspendDelay[] {
   const offered: readonly SuspendDelay[] = settable === "all" ? [...LADDER_S, "never"] : settable;
-  return [...new Set<SuspendDelay>([...offered, ...delays])].sort((a, b) => lengthOf(a) - lengthOf(b));
-}
-
-function lengthOf(delay: SuspendDelay): number {
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
+  return [...new Set<SuspendDelay>([...offered, ...delays])].sort(
+    (a, b) => delaySeconds(a) - delaySeconds(b),
+  );
 }
 
 const MODEL_ASSUMPTION =

@@ -1,5 +1,6 @@
 import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayOfSuspendTimeout } from "../../platform/catalog/suspend-timeout.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import { activePeriods, type UnusedOperations } from "./active-periods.ts";
 import type { ComputeOperations } from "./compute-operations.ts";
 import type { SeenDelay } from "./delay-lookup.ts";
@@ -11,7 +12,6 @@ import { type MeteredFrame, type Reconciliation, reconcile } from "./reconciliat
 type SeenSettings = {
   readonly firstSeenAt: SimTime;
   readonly lastSeenAt: SimTime;
-  /** S: 0 for the default of the platform, -1 for never. */
   readonly suspendTimeoutSeconds: number;
   readonly minCu: number;
 };
@@ -62,8 +62,6 @@ export type AccountFleet = {
   readonly omitted: OmittedTime | undefined;
 };
 
-const DEFAULT_DELAY = 0;
-const NO_SUSPEND = -1;
 const SMALLEST_CU = 0.25;
 
 export type MeteredHour = MeteredFrame & { readonly computeS: number };
@@ -85,7 +83,7 @@ export function accountFleet(
   for (const { operations: own, settings, ...compute } of computes) {
     operations += own.createdAt.length;
     const seen = settings.flatMap(({ firstSeenAt, lastSeenAt, suspendTimeoutSeconds }): SeenDelay[] => {
-      const delay = delayOf(suspendTimeoutSeconds, defaultDelayS);
+      const delay = delayOfSuspendTimeout(suspendTimeoutSeconds, defaultDelayS);
       return [
         { at: firstSeenAt, delay },
         { at: lastSeenAt, delay },
@@ -168,11 +166,6 @@ export function omittedFigures({ omitted }: Pick<AccountFleet, "omitted">): Omit
 
 export function daysOf({ startAt, endAt }: Pick<AccountFleet, "startAt" | "endAt">): number {
   return (endAt - startAt) / DAY;
-}
-
-function delayOf(suspendTimeoutSeconds: number, defaultDelayS: number): SuspendDelay {
-  if (suspendTimeoutSeconds === NO_SUSPEND) return "never";
-  return suspendTimeoutSeconds === DEFAULT_DELAY ? defaultDelayS : suspendTimeoutSeconds;
 }
 
 /** CU of each project while it was active, as metered. */

@@ -1,5 +1,5 @@
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import { RESOLUTION_MS } from "./active-periods.ts";
 import { GapSums } from "./gap-sums.ts";
 import type { PeriodColumns } from "./period-columns.ts";

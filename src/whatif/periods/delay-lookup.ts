@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 
 /** The delay that a reading of the account has seen. */
 export type SeenDelay = { readonly at: SimTime; readonly delay: SuspendDelay };

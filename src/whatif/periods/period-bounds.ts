@@ -1,5 +1,5 @@
-import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import { BoundSums } from "./bound-sums.ts";
 import { ObservedPeriod } from "./observed-period.ts";
 import type { PeriodColumns } from "./period-columns.ts";
@@ -49,9 +49,7 @@ export class PeriodBounds {
   constructor(delays: readonly SuspendDelay[], worthMs: DurationMs) {
     this.delays = delays;
     this.#worthMs = worthMs;
-    this.#limitsMs = Float64Array.from(delays, (delay) =>
-      delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND,
-    );
+    this.#limitsMs = Float64Array.from(delays, delayMs);
     if (this.#limitsMs.some((limitMs, index) => index > 0 && limitMs < (this.#limitsMs[index - 1] as number)))
       throw new RangeError("delays must ascend");
     const column = () => new Float64Array(delays.length);

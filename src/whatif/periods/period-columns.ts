@@ -1,5 +1,5 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayOfSeconds, delaySeconds, type SuspendDelay } from "../gap-curve/delay.ts";
 
 /**
  * The time from a start of a compute to its suspend. Instants are the first millisecond of the second that the account
@@ -72,7 +72,7 @@ export class PeriodColumns {
     this.requestedAt[index] = period.requestedAt;
     this.startMs[index] = period.startMs;
     this.suspendedAt[index] = period.suspendedAt ?? Number.POSITIVE_INFINITY;
-    this.delayS[index] = period.delay === "never" ? Number.POSITIVE_INFINITY : (period.delay ?? Number.NaN);
+    this.delayS[index] = period.delay === undefined ? Number.NaN : delaySeconds(period.delay);
     this.#end[index] = ENDS.indexOf(period.end);
     this.#isByCreation[index] = period.startedBy === "creation" ? 1 : 0;
     if (period.restartedAt.length > 0) this.#restartedAt.set(index, period.restartedAt);
@@ -107,7 +107,7 @@ export class PeriodColumns {
   delayOf(index: number): SuspendDelay | undefined {
     const delayS = this.delayS[index] as number;
     if (Number.isNaN(delayS)) return undefined;
-    return delayS === Number.POSITIVE_INFINITY ? "never" : delayS;
+    return delayOfSeconds(delayS);
   }
 
   /** Those that any period had. */
@@ -118,7 +118,7 @@ export class PeriodColumns {
       const delayS = this.delayS[index] as number;
       if (delayS === previous || Number.isNaN(delayS)) continue;
       previous = delayS;
-      delays.add(delayS === Number.POSITIVE_INFINITY ? "never" : delayS);
+      delays.add(delayOfSeconds(delayS));
     }
     return delays;
   }

@@ -1,6 +1,5 @@
-import { SECOND } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { curveOf } from "../gap-curve/curve.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import { bestDelay, bestDelayOf } from "../gap-curve/optimum.ts";
 import { stretchedCurve } from "../gap-curve/stretch.ts";
 import type { Gaps } from "../trace/gaps.ts";
@@ -59,6 +58,6 @@ export function bestFixed(scope: "fleet" | "compute"): Policy {
 }
 
 function delayState(delay: SuspendDelay): PolicyState {
-  const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
-  return { schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + delayMs) };
+  const idleMs = delayMs(delay);
+  return { schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + idleMs) };
 }

@@ -2,7 +2,7 @@ import type { Random } from "../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals } from "../../traffic/recorded/trace/trace.ts";
 import type { StartWorth } from "../gap-curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/delay.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import type { IgnoredSources } from "../trace/ignored-waits.ts";
 import type { LatencySource } from "../units/start-latency.ts";

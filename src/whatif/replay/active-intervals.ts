@@ -1,6 +1,5 @@
-import { SECOND } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 
 /**
@@ -19,19 +18,19 @@ export function activeIntervals(
   delay: SuspendDelay,
   latencies: LatencySource,
 ): { readonly served: ComputeArrivals; readonly intervals: readonly ActiveInterval[] } {
-  const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+  const idleMs = delayMs(delay);
   const intervals: ActiveInterval[] = [];
   const at = new Float64Array(arrivals.length);
   let [from, readyAt, busyEnd] = [0, 0, 0];
   const suspend = (to: number) =>
     intervals.push({
-      period: { startAt: readyAt, endAt: Math.min(Math.max(endAt, busyEnd), busyEnd + delayMs) },
+      period: { startAt: readyAt, endAt: Math.min(Math.max(endAt, busyEnd), busyEnd + idleMs) },
       from,
       to,
     });
   for (let i = 0; i < at.length; i += 1) {
     const arrival = arrivals[i] as number;
-    if (i === 0 || arrival > busyEnd + delayMs) {
+    if (i === 0 || arrival > busyEnd + idleMs) {
       if (i > 0) suspend(i);
       from = i;
       readyAt = arrival + latencies.at(arrival);

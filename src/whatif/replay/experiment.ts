@@ -2,7 +2,7 @@ import type { Random } from "../../kernel/random-port.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
 import { startWorth, startWorthS, type WorthCosts } from "../gap-curve/costs.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/delay.ts";
 import type { Policy } from "../policies/policy.ts";
 import { loadSizesOf, type ScalingComputes } from "../sizes/scaling-computes.ts";
 import type { Gaps } from "../trace/gaps.ts";

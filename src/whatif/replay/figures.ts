@@ -1,6 +1,7 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import { billOf, type Costs, rarestPerDay, weightedCostMs } from "../gap-curve/costs.ts";
-import type { CurvePoint, DelayChoice, WithCuMs } from "../gap-curve/curve.ts";
+import type { CurvePoint, WithCuMs } from "../gap-curve/curve.ts";
+import type { DelayChoice } from "../gap-curve/delay.ts";
 import type { OutcomeTotals } from "./outcome-days.ts";
 import { meteredMs, type ReplayOutcome } from "./replay-outcome.ts";
 

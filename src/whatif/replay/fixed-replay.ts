@@ -1,7 +1,7 @@
-import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
 import type { StartWorth } from "../gap-curve/costs.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import type { LoadSizes, VisitSize } from "../sizes/load-sizes.ts";
 import { type IgnoredSources, isIgnored } from "../trace/ignored-waits.ts";
 import type { LatencySource } from "../units/start-latency.ts";
@@ -82,7 +82,7 @@ export class FixedReplay {
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#latencies = latencies;
-    this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+    this.#delayMs = delayMs(delay);
     this.#sizes = sizes;
     this.#ignored = ignored;
     this.#activeTimes.begin({

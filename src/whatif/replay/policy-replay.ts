@@ -1,6 +1,7 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
 import type { StartWorth } from "../gap-curve/costs.ts";
+import { delaySeconds } from "../gap-curve/delay.ts";
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
 import type { LoadSizes } from "../sizes/load-sizes.ts";
 import { type IgnoredSources, isIgnored } from "../trace/ignored-waits.ts";
@@ -69,7 +70,7 @@ export class PolicyReplay {
     this.#idleEnd = undefined;
     const { chosenDelay } = policyState;
     if (chosenDelay === undefined) return;
-    const delayS = chosenDelay === "never" ? Number.POSITIVE_INFINITY : chosenDelay;
+    const delayS = delaySeconds(chosenDelay);
     addChosenDelays(this.outcome, { shortestS: delayS, longestS: delayS });
   }
 

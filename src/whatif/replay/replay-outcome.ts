@@ -1,5 +1,6 @@
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import { MAX_DAYS } from "../trace/long-gaps.ts";
 import { addDays, copyOfDays, emptyDays, type OutcomeDays, type OutcomeTotals } from "./outcome-days.ts";
 import { emptyStartsByCompute, mergeStartsByCompute, type StartsByCompute } from "./starts-by-compute.ts";
 import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
@@ -26,9 +27,6 @@ export type ReplayOutcome = Omit<OutcomeTotals, "waitMs"> & {
 
 /** In seconds, infinite for a compute that never suspends. */
 export type ChosenDelays = { readonly shortestS: number; readonly longestS: number };
-
-/** Most days reported one by one: a single misdated request would make millions of them. */
-export const MAX_DAYS = 3_660;
 
 export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
   const days = Math.max(1, Math.ceil((endAt - startAt) / DAY));

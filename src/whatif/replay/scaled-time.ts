@@ -7,11 +7,11 @@ import {
   type Period,
   untilDeleted,
 } from "../../traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import type { LoadSizes } from "../sizes/load-sizes.ts";
 import { loadSizesOf, type ScalingComputes } from "../sizes/scaling-computes.ts";
-import type { Traffic } from "../trace/known-traffic.ts";
 import { dayCount, type LongGaps } from "../trace/long-gaps.ts";
+import type { Traffic } from "../trace/traffic.ts";
 import { type LatencySource, StartLatencies, type StartLatency } from "../units/start-latency.ts";
 
 /** A load of a million vCPUs has no effect on the size after this time. */
@@ -117,7 +117,7 @@ function addCompute(
   add: AddTime,
 ): void {
   const { at, durationMs } = arrivals;
-  const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+  const idleMs = delayMs(delay);
   let [readyAt, busyEnd] = [0, 0];
   const visitUntil = (to: SimTime, idleSince: SimTime | undefined, isActive: boolean) =>
     sizes.visitUntil(to, (from, until, sizeCu) => {
@@ -126,14 +126,14 @@ function addCompute(
     });
   const idleUntil = (to: SimTime) => {
     visitUntil(busyEnd, undefined, true);
-    const suspendAt = busyEnd + delayMs;
+    const suspendAt = busyEnd + idleMs;
     visitUntil(Math.min(to, suspendAt), busyEnd, true);
     // What a longer delay would add.
     if (to > suspendAt) visitUntil(Math.min(to, busyEnd + LONGEST_DECAY_S * SECOND), busyEnd, false);
   };
   for (let i = 0; i < at.length; i += 1) {
     const arrival = at[i] as number;
-    if (i === 0 || arrival > busyEnd + delayMs) {
+    if (i === 0 || arrival > busyEnd + idleMs) {
       if (i > 0) idleUntil(arrival);
       readyAt = arrival + latencies.at(arrival);
       sizes.start(readyAt);

@@ -3,7 +3,7 @@ import { type Pattern, pattern } from "../../traffic/generated/patterns.ts";
 import { TrafficSources } from "../../traffic/generated/sources.ts";
 import { type Period, partsOf } from "../../traffic/recorded/trace/trace.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
-import type { Traffic } from "./known-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 export type FleetPattern =
   | "azure"

@@ -2,7 +2,7 @@ import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { contradictionIn, type GapRow } from "./gap-row.ts";
-import type { Traffic } from "./known-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** About 80 bytes each. */
 const MAX_GAP_ROWS = 10_000_000;

@@ -6,8 +6,8 @@ import type { Period } from "../../traffic/recorded/trace/trace.ts";
 /** With more long gaps, they are not stored: about 1 GB. */
 export const MAX_LONG_GAPS = 40_000_000;
 
-/** Ten years. A longer period comes from a wrong instant, and has too many days to draw from. */
-export const MAX_DAYS = 3_653;
+/** Most days that are treated one by one: ten years. A longer period comes from a misdated request. */
+export const MAX_DAYS = 3_660;
 
 /**
  * The gaps that are longer than the shortest delay, one by one, with their day and compute. Together with the

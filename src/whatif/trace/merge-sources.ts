@@ -1,5 +1,5 @@
 import { eachPart } from "../../traffic/recorded/trace/trace.ts";
-import type { Traffic } from "./known-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 const OTHERS = "(others)";
 

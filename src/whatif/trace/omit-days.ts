@@ -1,6 +1,6 @@
 import { DAY, type SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
-import type { Traffic } from "./known-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 const WEEK = 7 * DAY;
 

@@ -1,6 +1,6 @@
 import { type DurationMs, SECOND } from "../../kernel/time.ts";
 import { eachPart } from "../../traffic/recorded/trace/trace.ts";
-import type { Traffic } from "./known-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** A source whose requests come at one interval, such as a health check. */
 export type PeriodicSource = { readonly source: string; readonly everyMs: DurationMs };

@@ -1,4 +1,4 @@
-import type { Traffic } from "./known-traffic.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** The indexes of computes, by their ids. Throws a RangeError for an unknown id. */
 export function computeIndexes({ computes }: Traffic, names: readonly string[]): readonly number[] {

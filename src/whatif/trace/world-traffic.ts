@@ -14,8 +14,8 @@ import { Intake } from "../../traffic/recorded/rows/intake.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import type { RecordedStarts } from "../sizes/load-readings-source.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
-import { type Traffic, trafficOf } from "./known-traffic.ts";
 import { MeteredSizes, type MeteredUsage } from "./metered-sizes.ts";
+import { type Traffic, trafficOf } from "./traffic.ts";
 
 /** What a replay needs to know about a compute. */
 export type KnownCompute = Pick<

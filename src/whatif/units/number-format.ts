@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../kernel/time.ts";
-import type { DelayChoice } from "../gap-curve/curve.ts";
+import type { DelayChoice } from "../gap-curve/delay.ts";
 
 /** At most three significant digits, with thousands separators. */
 export function amount(value: number): string {
@@ -72,6 +72,11 @@ export function percentWithMargin(percent: number | null, margin: Margin): strin
   if (percent === null) return "–";
   if (margin === null || margin === undefined || margin === 0) return percentOf(percent, 100);
   return `${signedWithMargin(percent, margin)} %`;
+}
+
+/** A gain in percent, printed as the change of the weighted cost: a gain of 5 is −5 %. */
+export function gainText(gainPercent: number | null, margin?: Margin): string {
+  return percentWithMargin(gainPercent === null ? null : -gainPercent, margin);
 }
 
 /** For charts: three significant digits, with thousands separators. */

@@ -8,7 +8,7 @@ import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import type { Trace } from "../../../src/traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 
 export const LIVE_SEED = 5;
 

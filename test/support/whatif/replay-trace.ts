@@ -7,7 +7,7 @@ import type { Policy, PolicyContext } from "../../../src/whatif/policies/policy.
 import { createReplay, type ExperimentSetting } from "../../../src/whatif/replay/experiment.ts";
 import type { ReplayOutcome } from "../../../src/whatif/replay/replay-outcome.ts";
 import type { Gaps } from "../../../src/whatif/trace/gaps.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { NO_LATENCY } from "../../../src/whatif/units/start-latency.ts";
 
 /** The outcome of a policy on a trace in memory, by the replay that the commands use. */

@@ -12,7 +12,7 @@ import {
 } from "../../../bench/decisions/traffic-kinds.ts";
 import { newestPriceList } from "../../../src/platform/catalog/price-lists.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 import { adviceText } from "../../../src/whatif/questions/advice/advice-page.ts";
 
 /** A kind of traffic under one seed: what is recorded, the advice for it, and the month after it. */

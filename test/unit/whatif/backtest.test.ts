@@ -14,7 +14,7 @@ import {
 import { driftOf } from "../../../src/whatif/questions/backtest/drift.ts";
 import { type FoldLength, foldsOf } from "../../../src/whatif/questions/backtest/folds.ts";
 import { foldTraining } from "../../../src/whatif/questions/backtest/training.ts";
-import { trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf, trafficWithin } from "../../../src/whatif/trace/traffic.ts";
 import { changeSummary } from "../../../src/whatif/units/traffic-change.ts";
 import {
   BEGIN,
@@ -106,7 +106,7 @@ describe("folds", () => {
   test("only the last 60 folds are judged, and a period of centuries is rejected", () => {
     const folds = foldsOf(periodOf(100 * DAY), "day");
     expect([folds.length, folds[0]?.trainDays.length]).toEqual([60, 40]);
-    expect(() => foldsOf(periodOf(8_000 * 365 * DAY), "week")).toThrow(/more than 3,653 days/);
+    expect(() => foldsOf(periodOf(8_000 * 365 * DAY), "week")).toThrow(/more than 3,660 days/);
   });
 });
 

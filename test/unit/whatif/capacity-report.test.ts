@@ -14,7 +14,7 @@ import {
 import type { CapacityAssumptions } from "../../../src/whatif/questions/capacity/capacity-totals.ts";
 import { meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
 import { fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { HOUR, MINUTES, type Row, replaySetting, SECOND, traceOf } from "../../support/traffic/traces.ts";
 import { replayTrace } from "../../support/whatif/replay-trace.ts";

@@ -1,16 +1,12 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { parseClient } from "../../../src/whatif/coupled/client-forms.ts";
-import {
-  curveOf,
-  type DelayChoice,
-  pointAt,
-  type SuspendDelay,
-} from "../../../src/whatif/gap-curve/curve.ts";
+import { curveOf, pointAt } from "../../../src/whatif/gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { simulateDelays } from "../../../src/whatif/questions/curve/curve-simulation.ts";
 import { GapReader } from "../../../src/whatif/trace/gaps.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { DAY, HOUR, SECOND, traceOf } from "../../support/traffic/traces.ts";
 

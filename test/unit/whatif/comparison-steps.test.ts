@@ -10,7 +10,7 @@ import {
   ComputeComparison,
   replayByCompute,
 } from "../../../src/whatif/questions/compare/compute-comparison.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { HOUR, type Row, traceOf } from "../../support/traffic/traces.ts";
 
 const DAYS = 14;

@@ -8,8 +8,8 @@ import {
   curveOf,
   pointAt,
   pointOf,
-  type SuspendDelay,
 } from "../../../src/whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 import {
   bestDelay,
   bestDelayOf,

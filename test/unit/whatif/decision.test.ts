@@ -10,7 +10,7 @@ import {
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import type { CurveConstraints } from "../../../src/whatif/questions/curve/curve-summary.ts";
-import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { type Traffic, trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
 import { DAY, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 

@@ -11,7 +11,7 @@ import type { GapRow } from "../../../src/whatif/trace/gap-row.ts";
 import { gapRowSink } from "../../../src/whatif/trace/gap-row-reader.ts";
 import { DIALECTS, type Dialect, gapQuery } from "../../../src/whatif/trace/gap-sql.ts";
 import { GapTable } from "../../../src/whatif/trace/gap-table.ts";
-import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { type Traffic, trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { NO_LATENCY } from "../../../src/whatif/units/start-latency.ts";
 import { expectHolds } from "../../support/properties/properties.ts";
 import {

@@ -20,7 +20,7 @@ import { quotaPage } from "../../../src/whatif/questions/quota/quota-page.ts";
 import { quotaReport } from "../../../src/whatif/questions/quota/quota-report.ts";
 import { startsPage } from "../../../src/whatif/questions/starts/starts-page.ts";
 import { startsReport } from "../../../src/whatif/questions/starts/starts-report.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { builtInProfile } from "../../../src/whatif/units/prices.ts";
 import { DAY, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 

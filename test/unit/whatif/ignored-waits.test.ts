@@ -1,19 +1,20 @@
 import { expect, test } from "vitest";
+import { runToEnd } from "../../../src/kernel/run-to-end.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../../src/kernel/time.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { ComputeArrivals, Period } from "../../../src/traffic/recorded/trace/trace.ts";
-import { type Curve, curveOf, pointAt, type SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
+import { type Curve, curveOf, pointAt } from "../../../src/whatif/gap-curve/curve.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 import { bestDelayOf } from "../../../src/whatif/gap-curve/optimum.ts";
 import { dayTotals } from "../../../src/whatif/held-out/day-totals.ts";
 import { FixedDelayTotals } from "../../../src/whatif/held-out/fixed-delay-totals.ts";
 import { trainedDelays } from "../../../src/whatif/held-out/held-out.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
-import { runToEnd } from "../../../src/whatif/questions/curve/delay-replays.ts";
 import { FixedReplay } from "../../../src/whatif/replay/fixed-replay.ts";
 import { ignoredSources } from "../../../src/whatif/trace/ignored-waits.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { StartLatencies } from "../../../src/whatif/units/start-latency.ts";
 
 const START = Date.UTC(2026, 0, 5);

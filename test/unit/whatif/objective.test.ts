@@ -9,7 +9,7 @@ import { comparisonJobs, comparisonOf } from "../../../src/whatif/questions/comp
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
-import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { type Traffic, trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
 import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 

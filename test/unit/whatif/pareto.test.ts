@@ -5,7 +5,7 @@ import { type QuestionInput, questionFrom, type WorldDefaults } from "../../../s
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import type { CurveSummary } from "../../../src/whatif/questions/curve/curve-summary.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
 import { moneyWithMargin } from "../../../src/whatif/units/number-format.ts";
 import { DAY, HOUR, poisson, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";

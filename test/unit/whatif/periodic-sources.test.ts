@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { periodicSources } from "../../../src/whatif/trace/periodic-sources.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 
 const START = Date.UTC(2026, 0, 5);
 

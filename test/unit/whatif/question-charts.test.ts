@@ -11,7 +11,7 @@ import {
 } from "../../../src/whatif/questions/capacity/capacity-report.ts";
 import { startsCharts } from "../../../src/whatif/questions/starts/starts-charts.ts";
 import { startsReport } from "../../../src/whatif/questions/starts/starts-report.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { money } from "../../../src/whatif/units/number-format.ts";
 import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 

@@ -6,7 +6,7 @@ import { widenedInterval } from "../../../src/whatif/questions/quota/forecast-in
 import { quotaMonths } from "../../../src/whatif/questions/quota/quota-months.ts";
 import { quotaPage } from "../../../src/whatif/questions/quota/quota-page.ts";
 import { quotaReport } from "../../../src/whatif/questions/quota/quota-report.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { bootstrapWidening, recordedDays } from "../../../src/whatif/units/bootstrap.ts";
 import { BEGIN, DAY, HOUR, periodOf } from "../../support/traffic/traces.ts";
 

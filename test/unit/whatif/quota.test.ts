@@ -12,7 +12,7 @@ import {
   quotaRuns,
 } from "../../../src/whatif/questions/quota/quota-report.ts";
 import { UseProfile, useProfile } from "../../../src/whatif/questions/quota/use-profile.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { type BootstrapBlock, bootstrapBlocks, recordedDays } from "../../../src/whatif/units/bootstrap.ts";
 import { predictionInterval } from "../../../src/whatif/units/replications.ts";
 import {

@@ -6,7 +6,7 @@ import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { mergeReplays, replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import { comparisonJobs, comparisonOf } from "../../../src/whatif/questions/compare/comparison.ts";
 import { comparisonPage } from "../../../src/whatif/questions/compare/comparison-page.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { startsWithMargin } from "../../../src/whatif/units/number-format.ts";
 import { DAY, HOUR, MINUTES, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 

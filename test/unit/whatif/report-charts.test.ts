@@ -1,8 +1,8 @@
 import { parseHTML } from "linkedom";
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { weekendsOf } from "../../../src/whatif/page/date-axis.ts";
 import { overlaps, type PointLabel, placeLabels } from "../../../src/whatif/page/label-placement.ts";
@@ -11,7 +11,7 @@ import { drawChart } from "../../../src/whatif/page/svg.ts";
 import { timelineChart } from "../../../src/whatif/page/timeline-chart.ts";
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
 import { curveCharts } from "../../../src/whatif/questions/curve/curve-charts.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
 const HOUR = 3_600_000;

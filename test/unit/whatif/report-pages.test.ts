@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { collectParts } from "../../../src/traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 import { MAX_DELAYS_TRIED } from "../../../src/whatif/gap-curve/optimum.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { fleetGapsOf, replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
@@ -14,13 +14,8 @@ import { comparisonPage } from "../../../src/whatif/questions/compare/comparison
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
 import { curveCharts } from "../../../src/whatif/questions/curve/curve-charts.ts";
 import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
-import {
-  selectPeriod,
-  type Traffic,
-  trafficOf,
-  trafficWithin,
-} from "../../../src/whatif/trace/known-traffic.ts";
 import { mergeSources } from "../../../src/whatif/trace/merge-sources.ts";
+import { selectPeriod, type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/traffic.ts";
 import { money } from "../../../src/whatif/units/number-format.ts";
 import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { DAY, traceOf } from "../../support/traffic/traces.ts";

@@ -4,7 +4,7 @@ import { nearestCliff, stretched } from "../../../src/whatif/choice/robust-delay
 import { curveOf, pointAt } from "../../../src/whatif/gap-curve/curve.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
 import { ALL_DELAYS, type DelayRange } from "../../../src/whatif/gap-curve/settable-delays.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { DAY, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 const WORTH_S = 300;

@@ -15,7 +15,7 @@ import {
 } from "../../../src/whatif/questions/capacity/capacity-report.ts";
 import { DEFAULT_SLO } from "../../../src/whatif/questions/capacity/missed-share.ts";
 import { isSufficient } from "../../../src/whatif/questions/capacity/sufficient-size.ts";
-import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { type Traffic, trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { DAY, HOUR, MINUTES, SECOND } from "../../support/traffic/traces.ts";
 
 const START = Date.UTC(2026, 0, 5);

@@ -4,7 +4,7 @@ import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import { parseSlo, percentileText, type Slo, sloSource, sloText } from "../../../src/whatif/input/slo.ts";
 import { SloWaits, withoutSource } from "../../../src/whatif/questions/advice/slo-waits.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { HOUR, MINUTES, type Row, SECOND, traceOf } from "../../support/traffic/traces.ts";
 
 describe("a limit on the wait for a start", () => {

@@ -8,8 +8,8 @@ import { parseSlo, type Slo } from "../../../src/whatif/input/slo.ts";
 import { adviceText } from "../../../src/whatif/questions/advice/advice-page.ts";
 import { adviceSteps } from "../../../src/whatif/questions/advice/advise-traffic.ts";
 import { slowerInterval } from "../../../src/whatif/questions/advice/slower-sources.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { spacedArrivals } from "../../../src/whatif/trace/spaced-arrivals.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import {
   BEGIN,
   DAY,

@@ -7,7 +7,7 @@ import { startsCharts } from "../../../src/whatif/questions/starts/starts-charts
 import { startsPage } from "../../../src/whatif/questions/starts/starts-page.ts";
 import { startsReport, startsSteps } from "../../../src/whatif/questions/starts/starts-report.ts";
 import type { StartsQuestion } from "../../../src/whatif/questions/starts/starts-runs.ts";
-import { type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
+import { type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/traffic.ts";
 import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { BEGIN, DAY, HOUR, periodOf, SECOND, traceOf } from "../../support/traffic/traces.ts";
 

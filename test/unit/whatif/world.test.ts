@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
 import { type Question, questionFrom } from "../../../src/whatif/input/question.ts";
 import { fromWorldText, questionSummary } from "../../../src/whatif/input/question-summary.ts";
 import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
@@ -16,7 +16,7 @@ import { simulateDelays } from "../../../src/whatif/questions/curve/curve-simula
 import { profilesPage } from "../../../src/whatif/questions/profiles/profiles-page.ts";
 import { profilesReport } from "../../../src/whatif/questions/profiles/profiles-report.ts";
 import { startsReport } from "../../../src/whatif/questions/starts/starts-report.ts";
-import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../src/whatif/trace/traffic.ts";
 import { builtInProfile } from "../../../src/whatif/units/prices.ts";
 import { DAY, traceOf } from "../../support/traffic/traces.ts";
 

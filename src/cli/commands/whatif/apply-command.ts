@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { VENDOR_PLANS, type VendorPlan } from "../../../platform/catalog/price-lists.ts";
+import { DEFAULT_SUSPEND_TIMEOUT, delayOfSuspendTimeout } from "../../../platform/catalog/suspend-timeout.ts";
 import { parseApiUrl } from "../../client/api-access.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
@@ -22,7 +23,7 @@ import {
   serverJson,
   serverLines,
 } from "../../whatif/apply/apply-text.ts";
-import { CALL_FORMATS, type CallFormat, delayOfSetting } from "../../whatif/apply/delay-calls.ts";
+import { CALL_FORMATS, type CallFormat } from "../../whatif/apply/delay-calls.ts";
 import { delayChanges } from "../../whatif/apply/delay-changes.ts";
 import { readExperimentFile } from "../../whatif/apply/experiment-file.ts";
 import { readRevertFile, writeRevertFile } from "../../whatif/apply/revert-file.ts";
@@ -229,7 +230,8 @@ async function restore(file: string, options: ApplyOptions, signal: AbortSignal)
   const delays = previous.map(({ compute, project, suspend_timeout_seconds }) => ({
     compute,
     projectId: project,
-    delay: delayOfSetting(suspend_timeout_seconds),
+    // The default stays 0: it is set back as the default, not as its length.
+    delay: delayOfSuspendTimeout(suspend_timeout_seconds, DEFAULT_SUSPEND_TIMEOUT),
   }));
   const { to, format, json, dryRun = false } = options;
   if (to === undefined)

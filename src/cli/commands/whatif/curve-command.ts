@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
 import { CLIENT_FORMS } from "../../../whatif/coupled/client-forms.ts";
-import type { DelayChoice, SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
 import { splitDays } from "../../../whatif/held-out/day-split.ts";
 import type { Question } from "../../../whatif/input/question.ts";

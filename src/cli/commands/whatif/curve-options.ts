@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type ClientForm, parseClient } from "../../../whatif/coupled/client-forms.ts";
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import { type DaySpan, parseDaySpan, SPAN_RULE } from "../../../whatif/held-out/day-split.ts";
 import { parseBytesOption, parseDurationOption } from "../../terminal/option-parsers.ts";
 import { RepeatableOption } from "../../terminal/options.ts";

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DAY, type SimTime } from "../../../kernel/time.ts";
 import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../../whatif/trace/fleet-traffic.ts";
-import type { Traffic } from "../../../whatif/trace/known-traffic.ts";
+import type { Traffic } from "../../../whatif/trace/traffic.ts";
 import { plural } from "../../../whatif/units/number-format.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { interruptible } from "../../terminal/interrupt.ts";

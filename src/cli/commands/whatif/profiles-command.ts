@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { PROFILE_NAMES } from "../../../platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../simulation/random.ts";
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import { DEFAULTS } from "../../../whatif/input/question.ts";
 import { sizeText, worldText } from "../../../whatif/input/question-summary.ts";
 import { profilesPage } from "../../../whatif/questions/profiles/profiles-page.ts";

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import { MAX_REPLICATIONS } from "../../../whatif/input/question.ts";
 import type { QuotaProject } from "../../../whatif/questions/quota/project-quota.ts";
 import { quotaPage } from "../../../whatif/questions/quota/quota-page.ts";

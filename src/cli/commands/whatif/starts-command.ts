@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { isoInstant } from "../../../kernel/calendar.ts";
 import { MINUTE } from "../../../kernel/time.ts";
 import { randomFrom } from "../../../simulation/random.ts";
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import { MAX_POOL, type PoolTarget, smallestPool } from "../../../whatif/questions/starts/smallest-pool.ts";
 import { startsPage } from "../../../whatif/questions/starts/starts-page.ts";
 import {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { messageOf } from "../../../kernel/message-of.ts";
+import { suspendTimeoutOfDelay } from "../../../platform/catalog/suspend-timeout.ts";
 import {
   apiErrorOf,
   type ControlApi,
@@ -9,9 +10,9 @@ import {
 } from "../../../ports/server-api.ts";
 import { ProjectCalls } from "../../../remote/client/project-calls.ts";
 import { listAll, listProjects, parsedBody } from "../../../remote/client/read-lists.ts";
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { type DelayTarget, suspendTimeoutSeconds, updateBody } from "./delay-calls.ts";
+import { type DelayTarget, updateBody } from "./delay-calls.ts";
 import type { ComputeDelay } from "./saved-answer.ts";
 
 /** A compute of a server that is to get a delay. */
@@ -55,7 +56,7 @@ export async function findComputes(api: ServerApi, delays: readonly ComputeDelay
     }
   }
   const targets = delays.flatMap(({ compute }) => found.get(compute) ?? []);
-  const isSet = ({ delay, currentS }: ServerTarget) => currentS === suspendTimeoutSeconds(delay);
+  const isSet = ({ delay, currentS }: ServerTarget) => currentS === suspendTimeoutOfDelay(delay);
   return {
     changed: targets.filter((target) => !isSet(target)),
     unchanged: targets.filter(isSet).map(({ compute }) => compute),

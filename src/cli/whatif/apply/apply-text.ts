@@ -1,13 +1,8 @@
+import { suspendTimeoutOfDelay } from "../../../platform/catalog/suspend-timeout.ts";
 import { delayText, money, plural, signed } from "../../../whatif/units/number-format.ts";
 import { shellQuote } from "../manifest.ts";
 import type { ServerTargets } from "./apply-delays.ts";
-import {
-  CALL_FORMATS,
-  type CallFormat,
-  callText,
-  type DelayTarget,
-  suspendTimeoutSeconds,
-} from "./delay-calls.ts";
+import { CALL_FORMATS, type CallFormat, callText, type DelayTarget } from "./delay-calls.ts";
 import { type DelayChanges, dollarsAfter } from "./delay-changes.ts";
 import type { PreviousDelay } from "./revert-file.ts";
 
@@ -37,7 +32,7 @@ export function callOf({ compute, delay, projectId }: DelayTarget) {
     compute,
     project: projectId ?? null,
     delay_s: delay,
-    suspend_timeout_seconds: suspendTimeoutSeconds(delay),
+    suspend_timeout_seconds: suspendTimeoutOfDelay(delay),
   };
 }
 
@@ -91,7 +86,7 @@ export function serverLines(
     `${to}: ${counts.join(", ")}`,
     ...changed.map(
       ({ compute, currentS, delay }) =>
-        `${compute}  ${settingText(currentS)} → ${settingText(suspendTimeoutSeconds(delay))}`,
+        `${compute}  ${settingText(currentS)} → ${settingText(suspendTimeoutOfDelay(delay))}`,
     ),
     ...missing.map((compute) => `${compute}  not found`),
   ];

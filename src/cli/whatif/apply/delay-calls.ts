@@ -1,4 +1,5 @@
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import { suspendTimeoutOfDelay } from "../../../platform/catalog/suspend-timeout.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import type { ComputeDelay } from "./saved-answer.ts";
 
 export const CALL_FORMATS = ["curl", "neonctl", "terraform"] as const;
@@ -11,20 +12,8 @@ export type DelayTarget = ComputeDelay & {
   readonly type?: string | undefined;
 };
 
-/** S: -1 is never. */
-const NEVER_SUSPEND = -1;
-
-export function suspendTimeoutSeconds(delay: SuspendDelay): number {
-  return delay === "never" ? NEVER_SUSPEND : delay;
-}
-
-/** A setting of the API: 0 is the default. */
-export function delayOfSetting(seconds: number): SuspendDelay {
-  return seconds === NEVER_SUSPEND ? "never" : seconds;
-}
-
 export function updateBody(delay: SuspendDelay) {
-  return { endpoint: { suspend_timeout_seconds: suspendTimeoutSeconds(delay) } };
+  return { endpoint: { suspend_timeout_seconds: suspendTimeoutOfDelay(delay) } };
 }
 
 /** Shell commands or Terraform resources that set the delays. */
@@ -52,7 +41,7 @@ function curlCommand({ compute, delay, projectId }: DelayTarget): string {
 
 /** C: the commands about branches set a delay only for new computes; `api`, from release 5 on, changes one. */
 function neonctlCommand({ compute, delay, projectId }: DelayTarget): string {
-  return `neonctl api "/projects/${projectId ?? "$PROJECT_ID"}/endpoints/${compute}" -X PATCH -F endpoint.suspend_timeout_seconds=${suspendTimeoutSeconds(delay)}`;
+  return `neonctl api "/projects/${projectId ?? "$PROJECT_ID"}/endpoints/${compute}" -X PATCH -F endpoint.suspend_timeout_seconds=${suspendTimeoutOfDelay(delay)}`;
 }
 
 /** C: resource `neon_endpoint` of the public provider; an `import` block adopts an existing compute. */
@@ -77,7 +66,7 @@ function terraformResource({ compute, delay, projectId, branchId, type }: DelayT
     `  project_id              = ${projectId === undefined ? "var.project_id" : `"${projectId}"`}`,
     `  branch_id               = ${branchId === undefined ? `var.branch_ids["${compute}"]` : `"${branchId}"`}`,
     ...(type === undefined ? [] : [`  type                    = "${type}"`]),
-    `  suspend_timeout_seconds = ${suspendTimeoutSeconds(delay)}`,
+    `  suspend_timeout_seconds = ${suspendTimeoutOfDelay(delay)}`,
     "}",
   ].join("\n");
 }

@@ -4,12 +4,12 @@ import * as z from "zod";
 import { readText } from "../../../app/read-text.ts";
 import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
+import { suspendTimeoutOfDelay } from "../../../platform/catalog/suspend-timeout.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { unreadableInput } from "../../terminal/input-file.ts";
 import { STANDARD_INPUT } from "../../terminal/standard-input.ts";
 import type { ServerTarget } from "./apply-delays.ts";
-import { suspendTimeoutSeconds } from "./delay-calls.ts";
 import { COMPUTE_ID } from "./saved-answer.ts";
 
 const VERSION = 1;
@@ -56,7 +56,7 @@ export function writeRevertFile(answer: string, apiUrl: string, targets: readonl
         compute,
         project: projectId,
         suspend_timeout_seconds: currentS,
-        set_suspend_timeout_seconds: suspendTimeoutSeconds(delay),
+        set_suspend_timeout_seconds: suspendTimeoutOfDelay(delay),
       };
     }),
   };

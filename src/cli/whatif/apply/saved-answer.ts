@@ -6,8 +6,8 @@ import { issueText } from "../../../input-limits/issue-text.ts";
 import { MAX } from "../../../input-limits/limits.ts";
 import { PROFILES, type ProfileName } from "../../../platform/catalog/defaults-and-limits.ts";
 import { PRICED_PLANS } from "../../../platform/catalog/price-lists.ts";
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
-import { isWithin, lengthOf } from "../../../whatif/gap-curve/settable-delays.ts";
+import { delaySeconds, type SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
+import { isWithin } from "../../../whatif/gap-curve/settable-delays.ts";
 import { LONGEST_DELAY_S } from "../../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { unreadableInput } from "../../terminal/input-file.ts";
@@ -129,7 +129,7 @@ export function chosenDelays(answer: Answer, requested: DelaySet): ChosenDelays 
         throw new CliError(
           `the answer has no delay for each compute: ${"missing" in heldOut ? heldOut.missing : compute}`,
         );
-      const isRequired = within != null && lengthOf(within) > lengthOf(present.delay_s);
+      const isRequired = within != null && delaySeconds(within) > delaySeconds(present.delay_s);
       return chosenDelay(saved, delay, saved.gain_of_shrunk, isRequired);
     }),
   };

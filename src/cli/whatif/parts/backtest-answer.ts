@@ -1,4 +1,4 @@
-import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/delay.ts";
 import { backtestOf } from "../../../whatif/questions/backtest/backtest.ts";
 import { backtestPage } from "../../../whatif/questions/backtest/backtest-page.ts";
 import { BacktestPlan } from "../../../whatif/questions/backtest/backtest-plan.ts";

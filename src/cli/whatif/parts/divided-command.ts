@@ -4,7 +4,7 @@ import type { QueuePlace } from "../../../ports/queue.ts";
 import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { needsFleetGaps } from "../../../whatif/input/replay-jobs.ts";
 import { plainOutcome, type ReplayOutcome } from "../../../whatif/replay/replay-outcome.ts";
-import { trafficWithin } from "../../../whatif/trace/known-traffic.ts";
+import { trafficWithin } from "../../../whatif/trace/traffic.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import { decisionLine } from "../decision-line.ts";

@@ -2,22 +2,21 @@ import { SECOND, type SimTime } from "../../../kernel/time.ts";
 import type { Profile } from "../../catalog/defaults-and-limits.ts";
 import type { Plan } from "../../catalog/plan.ts";
 import { accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
+import {
+  DEFAULT_SUSPEND_TIMEOUT,
+  delayOfSuspendTimeout,
+  NEVER_SUSPEND,
+} from "../../catalog/suspend-timeout.ts";
 import type { ActivePhase, Compute } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
 import type { World } from "../../world/world.ts";
 import { recordOperation } from "../operation/schedule-operations.ts";
 
-/** S: `suspend_timeout_seconds` is 0 for the default and -1 for never. */
-export const DEFAULT_SUSPEND_TIMEOUT = 0;
-const NEVER_SUSPEND = -1;
-
 /** The delay in seconds for a setting; `undefined` if the compute never suspends. */
 export function suspendDelaySeconds(profile: Profile, suspendTimeoutSeconds: number): number | undefined {
-  if (suspendTimeoutSeconds === NEVER_SUSPEND) return undefined;
-  return suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT
-    ? profile.suspendTimeout.defaultS
-    : suspendTimeoutSeconds;
+  const delay = delayOfSuspendTimeout(suspendTimeoutSeconds, profile.suspendTimeout.defaultS);
+  return delay === "never" ? undefined : delay;
 }
 
 /** R: a paid-plan setting, at most 7 days, can be disabled; S: at least 60 s, 0 and -1. */

@@ -4,6 +4,7 @@ import { type Plan, refuseByPlan } from "../../catalog/plan.ts";
 import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import { resolveSizeRange, type SizeRange } from "../../catalog/sizes.ts";
+import { DEFAULT_SUSPEND_TIMEOUT } from "../../catalog/suspend-timeout.ts";
 import type { Compute, ComputeOptions, ComputeType } from "../../model/compute.ts";
 import { newSettings } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";
@@ -13,7 +14,7 @@ import { computesOf, idCodeOf } from "../../world/lookup.ts";
 import { nextNumber, type World } from "../../world/world.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
 import { reachedQuota } from "../usage/quota.ts";
-import { checkSuspendTimeout, DEFAULT_SUSPEND_TIMEOUT } from "./autosuspend.ts";
+import { checkSuspendTimeout } from "./autosuspend.ts";
 
 /** Checks that `added` more computes fit within the project's limit. */
 export function checkComputeLimit(

@@ -1,6 +1,6 @@
 import type { DurationMs } from "../../../kernel/time.ts";
 import type { PricedPlan, PriceList } from "../../../platform/catalog/price-lists.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import type { OtherUsage } from "../../units/bill.ts";
 import type { AttributionReport } from "../attribution/attribution-report.ts";

@@ -2,7 +2,7 @@ import type { PricedPlan } from "../../../platform/catalog/price-lists.ts";
 import { tooLittleReasons } from "../../choice/decision.ts";
 import type { DecisionSummary } from "../../choice/decision-summary.ts";
 import { cliffText } from "../../choice/decision-text.ts";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import { DEFAULTS } from "../../input/question.ts";
 import type { QuestionSummary } from "../../input/question-summary.ts";

@@ -1,4 +1,4 @@
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
 import type { ComputeSummary } from "../curve/compute-summary.ts";
 

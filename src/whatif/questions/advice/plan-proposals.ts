@@ -1,6 +1,7 @@
 import { SECOND } from "../../../kernel/time.ts";
 import { PRICED_PLANS, type PricedPlan } from "../../../platform/catalog/price-lists.ts";
-import { pointAt, type SuspendDelay } from "../../gap-curve/curve.ts";
+import { pointAt } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { isSettableDelay, isWithin, settableDelays } from "../../gap-curve/settable-delays.ts";
 import { LONGEST_DELAY_S } from "../../trace/gap-histogram.ts";
 import type { MonthlyBill } from "../../units/bill.ts";

@@ -3,7 +3,7 @@ import { DAY, type DurationMs } from "../../../kernel/time.ts";
 import type { PricedPlan, PriceList, VendorPlan } from "../../../platform/catalog/price-lists.ts";
 import { bestOf, type Objective } from "../../choice/decision.ts";
 import { type Costs, perMonth } from "../../gap-curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../gap-curve/delay.ts";
 import { ALL_DELAYS, settableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
 import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
 import type { DayMargins } from "../../held-out/margins.ts";

@@ -6,7 +6,7 @@ import { eachPart } from "../../../traffic/recorded/trace/trace.ts";
 import { sizeOf } from "../../gap-curve/costs.ts";
 import type { Question } from "../../input/question.ts";
 import type { Slo } from "../../input/slo.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { plural } from "../../units/number-format.ts";
 import { DEFAULT_SLO } from "../capacity/missed-share.ts";
 import { USUAL_SIZES } from "../capacity/sufficient-size.ts";

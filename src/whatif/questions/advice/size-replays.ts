@@ -8,7 +8,7 @@ import { LeftOutDays, noMarginsReason } from "../../held-out/left-out-days.ts";
 import type { Question } from "../../input/question.ts";
 import { type Slo, sloSource } from "../../input/slo.ts";
 import { ignoredSources } from "../../trace/ignored-waits.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { type CapacityAssumptions, CapacityTotals } from "../capacity/capacity-totals.ts";
 import { CurrentUse } from "../capacity/current-use.ts";
 import { DEFAULT_SLO, isWithinSlo, missedShare } from "../capacity/missed-share.ts";

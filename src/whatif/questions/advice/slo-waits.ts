@@ -1,13 +1,13 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../../kernel/time.ts";
 import { type ComputeArrivals, collectParts } from "../../../traffic/recorded/trace/trace.ts";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type Slo, sloSource } from "../../input/slo.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
 import { type IgnoredSources, ignoredSources, isIgnored } from "../../trace/ignored-waits.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 
 /** Waits for starts of the requests that an SLO is about, at its percentile. Each takes a replay of all traffic. */

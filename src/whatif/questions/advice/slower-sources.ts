@@ -8,9 +8,9 @@ import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import { loadSizesOf } from "../../sizes/scaling-computes.ts";
 import { ignoredSources } from "../../trace/ignored-waits.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
 import type { PeriodicSource } from "../../trace/periodic-sources.ts";
 import { type Spacing, spacedArrivals } from "../../trace/spaced-arrivals.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 import { attributedSetting, type SavingMargins, savingMargins } from "../attribution/attribution-report.ts";
 

@@ -1,5 +1,5 @@
 import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { type ComputeSetting, FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { LoadSizes } from "../../sizes/load-sizes.ts";

@@ -12,6 +12,7 @@ import {
   amount,
   amountWithMargin,
   delayText,
+  gainText,
   millisText,
   moneyWithMargin,
   percentWithMargin,
@@ -237,9 +238,4 @@ function promisedText({ promised }: FoldPolicy): string {
 
 function outcomeText(policy: FoldPolicy): string {
   return `${promisedText(policy)} → ${gainText(policy.delivered.gain_percent)}`;
-}
-
-/** As a change of the weighted cost. */
-function gainText(gainPercent: number | null, margin?: number | null): string {
-  return percentWithMargin(gainPercent === null ? null : -gainPercent, margin);
 }

@@ -1,6 +1,6 @@
 import { isoInstant } from "../../../kernel/calendar.ts";
 import type { SimTime } from "../../../kernel/time.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import type { SettableDelays } from "../../gap-curve/settable-delays.ts";
 import type { TrainedDelays } from "../../held-out/held-out.ts";
 import type { Question } from "../../input/question.ts";

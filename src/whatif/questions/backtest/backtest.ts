@@ -1,5 +1,5 @@
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { type DayRange, dayRange } from "../../held-out/held-out-summary.ts";
 import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";

@@ -1,4 +1,4 @@
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { LONGEST_DELAY_S } from "../../trace/gap-histogram.ts";
 import type { FoldTraining } from "./training.ts";
 

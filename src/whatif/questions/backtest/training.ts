@@ -1,5 +1,5 @@
 import { type Costs, sizeOf, startWorthS } from "../../gap-curve/costs.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { dayTotals } from "../../held-out/day-totals.ts";
 import {
   bestDelayOfDays,

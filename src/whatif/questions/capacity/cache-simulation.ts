@@ -1,7 +1,7 @@
 import { type Random, uniform } from "../../../kernel/random-port.ts";
 import type { DurationMs } from "../../../kernel/time.ts";
 import { type ComputeArrivals, eachPart } from "../../../traffic/recorded/trace/trace.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { CacheRecovery, type RecoveryBucket } from "./cache-recovery.ts";
 import { type DistanceHistogram, StackDistances } from "./stack-distance.ts";
 

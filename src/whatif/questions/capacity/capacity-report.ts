@@ -11,7 +11,7 @@ import { type QuestionSummary, questionSummary } from "../../input/question-summ
 import { sloSource } from "../../input/slo.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { activeIntervals } from "../../replay/active-intervals.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
 import { plural } from "../../units/number-format.ts";
 import { type RecoveryBucket, readsLostToStarts, recoveredAfterMs } from "./cache-recovery.ts";

@@ -1,10 +1,11 @@
-import { type DurationMs, SECOND, type SimTime } from "../../../kernel/time.ts";
+import type { DurationMs, SimTime } from "../../../kernel/time.ts";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { LoadAverage, loadUnits } from "../../../platform/model/load-average.ts";
 import { LoadReadingTimes } from "../../../platform/model/load-reading-times.ts";
 import { goalSizeCu } from "../../../platform/rules/compute/autoscaling/autoscaling-goal.ts";
 import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
+import { delayMs } from "../../gap-curve/delay.ts";
 import type { ReplayObserver } from "../../replay/fixed-replay.ts";
 import { DepartureQueue } from "../../sizes/departure-queue.ts";
 import { type LoadReadingsSource, loadAverageFrom } from "../../sizes/load-readings-source.ts";
@@ -144,7 +145,7 @@ class ScalingReplay {
     this.#requests = requests;
     this.#loadOf = loadOf;
     this.#endAt = period.endAt;
-    this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+    this.#delayMs = delayMs(delay);
     this.#latencies = latencies;
     this.#readings = readings;
     this.#minCu = range.minCu;

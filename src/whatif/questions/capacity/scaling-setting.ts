@@ -1,6 +1,6 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import { type Period, untilDeleted } from "../../../traffic/recorded/trace/trace.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type LoadReadingsSource, loadReadingsOf } from "../../sizes/load-readings-source.ts";
 import { type LatencySource, StartLatencies } from "../../units/start-latency.ts";

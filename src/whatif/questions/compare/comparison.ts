@@ -1,6 +1,6 @@
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import { rarestPerDay } from "../../gap-curve/costs.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import { delayOfSeconds, type SuspendDelay } from "../../gap-curve/delay.ts";
 import { isSettableDelay, type SettableDelays } from "../../gap-curve/settable-delays.ts";
 import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import type { Question } from "../../input/question.ts";
@@ -162,7 +162,7 @@ function comparedPolicy(
   const chosen =
     inHindsight === undefined
       ? undefined
-      : ([delayOf(inHindsight.shortestS), delayOf(inHindsight.longestS)] as const);
+      : ([delayOfSeconds(inHindsight.shortestS), delayOfSeconds(inHindsight.longestS)] as const);
   const isElsewhere = !isCurrent && isOfAnotherPlan(policy, settable, chosen);
   return {
     policy: name,
@@ -188,10 +188,6 @@ function withLimitOfRareStarts(policy: ComparedPolicy, { startAt, endAt }: Perio
   if (starts === null || starts.value > 0 || parsePolicy(policy.policy).delay === "never") return policy;
   const cold_starts_per_day = { ...starts, at_most_95: rarestPerDay(endAt - startAt) };
   return { ...policy, figures: { ...policy.figures, cold_starts_per_day } };
-}
-
-function delayOf(seconds: number): SuspendDelay {
-  return seconds === Number.POSITIVE_INFINITY ? "never" : seconds;
 }
 
 /** The platform offers fixed delays for each compute, and a plan may allow only some of them. */

@@ -5,7 +5,7 @@ import { type ReplayJob, type ReplayWork, replayComputes } from "../../input/rep
 import { totalFigures } from "../../replay/figures.ts";
 import type { OutcomeDays } from "../../replay/outcome-days.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import {
   type ComparedFigure,
   comparedFigures,

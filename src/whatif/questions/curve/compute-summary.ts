@@ -1,8 +1,9 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
 import { type DurationMs, HOUR, SECOND } from "../../../kernel/time.ts";
 import { type Costs, weightedCostMs } from "../../gap-curve/costs.ts";
-import type { CurvePoint, SuspendDelay } from "../../gap-curve/curve.ts";
+import type { CurvePoint } from "../../gap-curve/curve.ts";
 import type { ComputeReading, CurveReading } from "../../gap-curve/curve-reading.ts";
+import { delayMs, type SuspendDelay } from "../../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import { type ComputeGain, computeGain } from "../../held-out/compute-gain.ts";
 import type { DayStatistics } from "../../held-out/day-statistics.ts";
@@ -105,7 +106,7 @@ function computeSummary(
   const costs = { ...fleetCosts, cu, coldStartS };
   // Without the gaps, one request waits for each start.
   const waitsAt = (delay: SuspendDelay) =>
-    longGaps === undefined || isTooShort(delay) ? {} : { waitMs: waitMsAt(longGaps, number, delay) };
+    longGaps === undefined || isTooShort(delay) ? {} : { waitMs: waitMsAt(longGaps, number, delayMs(delay)) };
   const figures = (point: CurvePoint, waits = waitsAt(point.delay)) => {
     const own = pointFigures(point, costs, { periodMs, startMs, arrivals, firstStarts: 1, ...waits });
     const scaledCuHours = context.scaledCuMs(point.delay) / HOUR;

@@ -3,7 +3,7 @@ import { DAY, type DurationMs, HOUR } from "../../../kernel/time.ts";
 import { collectParts } from "../../../traffic/recorded/trace/trace.ts";
 import { lastOf } from "../../choice/decision.ts";
 import { perMonth, sizeOf } from "../../gap-curve/costs.ts";
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import { delaySeconds, type SuspendDelay } from "../../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import type { SettableDelays } from "../../gap-curve/settable-delays.ts";
 import { dayTotals } from "../../held-out/day-totals.ts";
@@ -14,8 +14,8 @@ import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcome } from "../../replay/replay-outcome.ts";
 import { LONGEST_DELAY_S } from "../../trace/gap-histogram.ts";
 import { ignoredSources } from "../../trace/ignored-waits.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 
 /**
@@ -82,7 +82,7 @@ export function delayToSet(
   within: SuspendDelay | null | undefined,
 ): SuspendDelay | undefined {
   if (within === undefined || within === null) return delay;
-  return delay === undefined || secondsOf(within) > secondsOf(delay) ? within : delay;
+  return delay === undefined || delaySeconds(within) > delaySeconds(delay) ? within : delay;
 }
 
 export function computeWaitLimit(
@@ -112,7 +112,3 @@ type FleetFigures = {
   readonly costs: Question["costs"];
   readonly margins: DayMargins | { readonly missing: string };
 };
-
-function secondsOf(delay: SuspendDelay): number {
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
-}

@@ -1,17 +1,13 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
 import type { Random } from "../../../kernel/random-port.ts";
+import { runToEnd } from "../../../kernel/run-to-end.ts";
 import { type DurationMs, SECOND } from "../../../kernel/time.ts";
 import { chosenDelays, longestWithinCost, type Objective } from "../../choice/decision.ts";
 import { decisionSummary } from "../../choice/decision-summary.ts";
 import { onFront } from "../../choice/pareto.ts";
-import {
-  type Curve,
-  type CurvePoint,
-  type DelayChoice,
-  type SuspendDelay,
-  sortedDelays,
-} from "../../gap-curve/curve.ts";
+import type { Curve, CurvePoint } from "../../gap-curve/curve.ts";
 import { type CurveReading, SHOWN_DELAYS } from "../../gap-curve/curve-reading.ts";
+import { type DelayChoice, type SuspendDelay, sortedDelays } from "../../gap-curve/delay.ts";
 import { cheapestWithin, SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import { ALL_DELAYS, type DelayRange, settableWithin } from "../../gap-curve/settable-delays.ts";
 import type { SplitInput } from "../../held-out/day-split.ts";
@@ -23,8 +19,8 @@ import { questionSummary } from "../../input/question-summary.ts";
 import type { ReplayJob } from "../../input/replay-jobs.ts";
 import type { ChosenPoint, PointFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
 import { type PeriodicSource, periodicSources, sourceWithGaps } from "../../trace/periodic-sources.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { trafficSummary } from "../../trace/traffic-summary.ts";
 import { spanText } from "../../units/number-format.ts";
 import { changeSummary } from "../../units/traffic-change.ts";
@@ -33,7 +29,7 @@ import { type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.t
 import { curveLimits } from "./curve-limits.ts";
 import { scaledTimeOf, sizeSensitivity, withScaledCells } from "./curve-scaling.ts";
 import type { CurveConstraints, CurveSummary } from "./curve-summary.ts";
-import { DelayReplays, runToEnd } from "./delay-replays.ts";
+import { DelayReplays } from "./delay-replays.ts";
 import { FleetCurve } from "./fleet-curve.ts";
 import { foresightFigures } from "./foresight-figures.ts";
 import { paretoSummary } from "./pareto-summary.ts";

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import type { Chart } from "../../page/page-layout.ts";
 import { INK } from "../../page/palette.ts";
 import { rowLayout, shortenedName } from "../../page/row-chart.ts";

@@ -1,7 +1,7 @@
 import { DAY } from "../../../kernel/time.ts";
 import { decisionLines } from "../../choice/decision-text.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import { isSettableDelay } from "../../gap-curve/settable-delays.ts";
 import { heldOutLines, heldOutTables } from "../../held-out/held-out-page.ts";
 import { ignoredWaitsText, sizeAndPriceText, sizeFactorText } from "../../input/question-summary.ts";

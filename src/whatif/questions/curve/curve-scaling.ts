@@ -4,7 +4,7 @@ import { perMonth } from "../../gap-curve/costs.ts";
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type FleetScaledTime, scaledTime } from "../../replay/scaled-time.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import type { FleetCurve } from "./fleet-curve.ts";
 
 /** The current setting if requests keep their vCPUs busy for half as long. */

@@ -3,11 +3,11 @@ import { SECOND } from "../../../kernel/time.ts";
 import type { ClientForm } from "../../coupled/client-forms.ts";
 import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 import { loadArrivals } from "../../coupled/load-all.ts";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import { meanSizes } from "../../input/mean-sizes.ts";
 import { fleetSetting, type Question } from "../../input/question.ts";
 import { type ChosenPoint, type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 
 /** Figures of a delay simulated with reactive clients, and their difference to the curve. */
 export type SimulatedFigures = OutcomeFigures & {

@@ -1,5 +1,5 @@
 import type { DecisionSummary } from "../../choice/decision-summary.ts";
-import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../gap-curve/delay.ts";
 import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
 import type { ChangeMargins, FigureMargins } from "../../held-out/margins.ts";
 import type { NamedMargins } from "../../held-out/named-margins.ts";

@@ -1,13 +1,15 @@
 import type { Random } from "../../../kernel/random-port.ts";
+import { runToEnd } from "../../../kernel/run-to-end.ts";
 import { SECOND } from "../../../kernel/time.ts";
-import { type Curve, coldStartBounds, type DelayChoice } from "../../gap-curve/curve.ts";
+import { type Curve, coldStartBounds } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import type { Question } from "../../input/question.ts";
 import { type ReplayJob, replayComputes } from "../../input/replay-jobs.ts";
 import { fixed, ownDelays } from "../../policies/fixed.ts";
 import { outcomeFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
 import { type ComputeDistributions, distributionsOf } from "../../replay/starts-by-compute.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import type { LatencyFigures } from "./curve-summary.ts";
 
 /** Replays of delays, each done once. */
@@ -105,8 +107,4 @@ export class DelayReplays {
       [...outcome.activeByDay].map((ms) => ms / SECOND),
     );
   }
-}
-
-export function runToEnd<T>(work: Generator<unknown, T>): T {
-  for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }

@@ -2,15 +2,9 @@ import { DAY, type DurationMs } from "../../../kernel/time.ts";
 import { bestOf, type Objective } from "../../choice/decision.ts";
 import { stretched } from "../../choice/robust-delay.ts";
 import { billOf, type Costs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
-import {
-  type Curve,
-  clairvoyantBound,
-  curveOf,
-  type DelayChoice,
-  pointAt,
-  type SuspendDelay,
-} from "../../gap-curve/curve.ts";
+import { type Curve, clairvoyantBound, curveOf, pointAt } from "../../gap-curve/curve.ts";
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
+import type { DelayChoice, SuspendDelay } from "../../gap-curve/delay.ts";
 import { ALL_DELAYS, type SettableDelays, settableWithin } from "../../gap-curve/settable-delays.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type ChosenPoint, type PointFigures, pointFigures, withoutDelay } from "../../replay/figures.ts";

@@ -1,4 +1,4 @@
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import { type DayMargins, type MarginsOf, PERFECT_FORESIGHT } from "../../held-out/margins.ts";
 import { namedMargins } from "../../held-out/named-margins.ts";

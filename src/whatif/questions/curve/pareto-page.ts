@@ -1,4 +1,4 @@
-import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import type { SuspendDelay } from "../../gap-curve/delay.ts";
 import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import {
   amountWithMargin,

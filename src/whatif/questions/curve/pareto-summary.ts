@@ -1,6 +1,6 @@
 import { beats, frontSize, onFront, shortestWithAsFew } from "../../choice/pareto.ts";
 import { nearestCliff } from "../../choice/robust-delay.ts";
-import type { DelayChoice, SuspendDelay } from "../../gap-curve/curve.ts";
+import { type DelayChoice, delayMs, delaySeconds, type SuspendDelay } from "../../gap-curve/delay.ts";
 import { isSettableDelay } from "../../gap-curve/settable-delays.ts";
 import type { DayMargins, FigureMargins, MarginsOf } from "../../held-out/margins.ts";
 import { type NamedMargins, namedMargins } from "../../held-out/named-margins.ts";
@@ -48,7 +48,7 @@ export function paretoSummary(
   const rival = shortestWithAsFew(curve, current.coldStarts);
   const shown = new Set([...delays.map((delay) => onFront(curve, delay)), rival]);
   const points = paretoPoints(
-    [...shown].sort((a, b) => secondsOf(a) - secondsOf(b)),
+    [...shown].sort((a, b) => delaySeconds(a) - delaySeconds(b)),
     fleet,
     longGaps,
     margins,
@@ -77,7 +77,7 @@ function paretoPoints(
   margins: DayMargins | { readonly missing: string },
 ): readonly ParetoPoint[] {
   const { arrivals } = fleet.curve;
-  const waitsMs = longGaps === undefined ? undefined : waitsMsAt(longGaps, delays.map(secondsOf));
+  const waitsMs = longGaps === undefined ? undefined : waitsMsAt(longGaps, delays.map(delayMs));
   const points = delays.map((delay) => ({
     delay,
     dollars: fleet.costPerMonth(delay),
@@ -114,7 +114,3 @@ function paretoMargins(
 
 const MONTH_HOURS = 730;
 const DAY_HOURS = 24;
-
-function secondsOf(delay: SuspendDelay): number {
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
-}

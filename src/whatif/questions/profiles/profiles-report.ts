@@ -3,7 +3,8 @@ import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import { computeResources, maxConnections } from "../../../platform/catalog/sizes.ts";
 import { type ComputeArrivals, collectParts } from "../../../traffic/recorded/trace/trace.ts";
 import { type Costs, sizeOf, startWorth } from "../../gap-curve/costs.ts";
-import { type Curve, curveOf, type DelayChoice, type SuspendDelay } from "../../gap-curve/curve.ts";
+import { type Curve, curveOf } from "../../gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../gap-curve/delay.ts";
 import { bestDelay } from "../../gap-curve/optimum.ts";
 import { type DrawnOutcome, OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import { commonValue, DEFAULTS, delaysUnder, effectiveCu, type WorldDefaults } from "../../input/question.ts";
@@ -14,7 +15,7 @@ import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay } from "../../replay/replay-outcome.ts";
 import { loadSizesOf, type ScalingComputes } from "../../sizes/scaling-computes.ts";
 import { GapReader } from "../../trace/gaps.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
 import {
   type NamedProfile,

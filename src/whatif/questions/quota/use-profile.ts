@@ -2,7 +2,7 @@ import type { Random } from "../../../kernel/random-port.ts";
 import { MINUTE, type SimTime } from "../../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../../traffic/recorded/trace/trace.ts";
 import { sizeOf } from "../../gap-curve/costs.ts";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcome } from "../../replay/replay-outcome.ts";

@@ -1,7 +1,7 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import { checkPeriodLength, loadArrivals } from "../../coupled/load-all.ts";
 import type { Question } from "../../input/question.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { type StartsQuestion, simulateLimited } from "./starts-runs.ts";
 
 export type PoolTarget = Omit<NonNullable<StartsQuestion["pool"]>, "size" | "targetMiss"> & {

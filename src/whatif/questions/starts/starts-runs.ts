@@ -4,13 +4,13 @@ import type { CoupledOutcome } from "../../coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 import type { StartLimits } from "../../coupled/start-limiter.ts";
 import { sizeOf, startWorth } from "../../gap-curve/costs.ts";
-import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { DelayChoice } from "../../gap-curve/delay.ts";
 import { meanSizes } from "../../input/mean-sizes.ts";
 import { effectiveDelay, fleetSetting, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import { loadSizesOf } from "../../sizes/scaling-computes.ts";
-import type { Traffic } from "../../trace/known-traffic.ts";
+import type { Traffic } from "../../trace/traffic.ts";
 import { StartLatencies, type StartLatency } from "../../units/start-latency.ts";
 import { StartTimes } from "./start-times.ts";
 

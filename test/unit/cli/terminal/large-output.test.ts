@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { noteLargeOutput } from "../../../../src/cli/terminal/large-output.ts";
 import { writeTraffic } from "../../../../src/cli/whatif/trace-files.ts";
-import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../../src/whatif/trace/traffic.ts";
 import { testDirectory } from "../../../support/server/running-server.ts";
 
 const START = Date.UTC(2026, 0, 5);

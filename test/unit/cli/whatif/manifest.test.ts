@@ -3,7 +3,7 @@ import { capacityCommand } from "../../../../src/cli/commands/whatif/capacity-co
 import { compareCommand } from "../../../../src/cli/commands/whatif/compare-command.ts";
 import { repeatCommand, resolvedQuestionFlags } from "../../../../src/cli/whatif/manifest.ts";
 import { questionFrom } from "../../../../src/whatif/input/question.ts";
-import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../../src/whatif/trace/traffic.ts";
 import { builtInProfile } from "../../../../src/whatif/units/prices.ts";
 import { DAY, traceOf } from "../../../support/traffic/traces.ts";
 

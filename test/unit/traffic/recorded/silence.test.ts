@@ -7,8 +7,8 @@ import {
   suspectedSilences,
 } from "../../../../src/traffic/recorded/trace/silence.ts";
 import { collectParts, partsOf } from "../../../../src/traffic/recorded/trace/trace.ts";
-import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
 import { omitDays, weeksAround } from "../../../../src/whatif/trace/omit-days.ts";
+import { trafficOf } from "../../../../src/whatif/trace/traffic.ts";
 
 /** A Monday. */
 const MONDAY = Date.UTC(2026, 0, 5);

@@ -28,7 +28,7 @@ import { estimateTraceBytes } from "../../../../src/traffic/recorded/trace-files
 import { curveOf, pointAt } from "../../../../src/whatif/gap-curve/curve.ts";
 import { questionFrom } from "../../../../src/whatif/input/question.ts";
 import { fleetGapsOf } from "../../../../src/whatif/input/replay-jobs.ts";
-import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
+import { trafficOf } from "../../../../src/whatif/trace/traffic.ts";
 import { expectHolds } from "../../../support/properties/properties.ts";
 
 let directory = "";

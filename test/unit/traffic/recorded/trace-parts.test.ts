@@ -9,12 +9,8 @@ import { collectParts, PART_LENGTH } from "../../../../src/traffic/recorded/trac
 import { TraceFile } from "../../../../src/traffic/recorded/trace-files/trace-file.ts";
 import { TraceWriter } from "../../../../src/traffic/recorded/trace-files/trace-writer.ts";
 import { parseClient } from "../../../../src/whatif/coupled/client-forms.ts";
-import {
-  curveOf,
-  type DelayChoice,
-  pointAt,
-  type SuspendDelay,
-} from "../../../../src/whatif/gap-curve/curve.ts";
+import { curveOf, pointAt } from "../../../../src/whatif/gap-curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../../../../src/whatif/gap-curve/delay.ts";
 import { questionFrom } from "../../../../src/whatif/input/question.ts";
 import { fleetGapsOf, replayComputes } from "../../../../src/whatif/input/replay-jobs.ts";
 import { capacityReport } from "../../../../src/whatif/questions/capacity/capacity-report.ts";
@@ -23,7 +19,7 @@ import { simulateDelays } from "../../../../src/whatif/questions/curve/curve-sim
 import { profilesReport } from "../../../../src/whatif/questions/profiles/profiles-report.ts";
 import { quotaReport } from "../../../../src/whatif/questions/quota/quota-report.ts";
 import { startsReport } from "../../../../src/whatif/questions/starts/starts-report.ts";
-import type { Traffic } from "../../../../src/whatif/trace/known-traffic.ts";
+import type { Traffic } from "../../../../src/whatif/trace/traffic.ts";
 import { BEGIN, SECOND } from "../../../support/traffic/traces.ts";
 
 // Parts of a file share memory, so code that needs all requests of a compute must copy each part before the
