@@ -28,10 +28,13 @@ import { nearestCliff } from "./robust-delay.ts";
 export type DecisionSummary = {
   /**
    * The balanced option, or the current delay if the balanced one is hardly better, and perhaps only by chance. Null if
-   * no delay meets the limits, or if the traffic is too little or changes too much to say.
+   * no delay meets the limits, if there is too little traffic, or if it changes too much.
    */
   readonly recommended_delay_s: SuspendDelay | null;
-  /** Of the weighted cost, if the current delay is recommended because the gain is this small; otherwise null. */
+  /**
+   * Gain in weighted cost of the balanced delay, if it is too small to be more than chance and the current delay is
+   * recommended; otherwise null.
+   */
   readonly within_noise: { readonly gain_percent: number; readonly margin_95: number } | null;
   /** Why there is no recommendation; empty if there is one. */
   readonly too_little: readonly string[];
@@ -46,7 +49,7 @@ export type DecisionSummary = {
   readonly options: readonly DelayOption[];
   /** The delays around the balanced one whose weighted cost is at most 1 % higher; both ends inclusive. */
   readonly plateau: { readonly from_delay_s: SuspendDelay; readonly to_delay_s: SuspendDelay } | null;
-  /** The delays that meet the limits, also those that the plan does not allow; null if none does. */
+  /** The delays that meet the limits, including those that the plan does not allow; null if there are none. */
   readonly within_limits: { readonly from_delay_s: SuspendDelay; readonly to_delay_s: SuspendDelay } | null;
   /** The delays that the plan lets its users set: "all" that the platform accepts, or these. */
   readonly settable_delays_s: SettableDelays;
@@ -58,7 +61,7 @@ export type DecisionSummary = {
 /** A delay below which there are far more cold starts. */
 export type CliffSummary = {
   readonly delay_s: number;
-  /** By how much the balanced delay is longer; negative if it is shorter. */
+  /** Distance of the balanced delay from the cliff, in percent; negative if it is shorter than the cliff. */
   readonly distance_percent: number;
   readonly cold_starts_per_day_below: number;
   readonly cold_starts_per_day_from: number;
@@ -68,7 +71,7 @@ export type CliffSummary = {
 
 export type OptionFigures = {
   readonly delay_s: DelayChoice;
-  /** For a month of 730 hours. */
+  /** Cost of a month of 730 hours. */
   readonly cost_dollars_per_month: number;
   readonly cold_starts_per_day: number;
   /** See `PointFigures`. */
@@ -79,13 +82,15 @@ export type OptionFigures = {
   readonly wait_p99_ms: number | null;
   /** Half the width of the 95 % interval of each, for these computes on other days; null if there are none. */
   readonly margin_95: FigureMargins | null;
-  /** The same for other computes like these, on other days. */
+  /**
+   * Half the width of the 95 % interval of each, for other computes like these on other days; null if there are none.
+   */
   readonly margin_95_other_computes: FigureMargins | null;
 };
 
 export type DelayOption = OptionFigures & {
   readonly name: OptionName;
-  /** Compared with the current setting; null if there is no base. */
+  /** Change compared with the current setting. A percentage is null if the current value is 0. */
   readonly change: {
     readonly cost_dollars_per_month: number;
     readonly cost_percent: number | null;
@@ -109,23 +114,23 @@ export type BreakEvenSummary = AssumedWorth & {
 
 export type DecisionInput = {
   readonly objective: Objective;
-  /** By which delays are chosen; see `stretched`. */
+  /** Objective by which delays are chosen; see `stretched`. */
   readonly robust: Objective;
   readonly costs: Costs;
   readonly settable: SettableDelays;
   readonly currentDelay: DelayChoice;
   /** The delays that meet the limits; undefined if none does. */
   readonly range: DelayRange | undefined;
-  /** What figures of a month are calculated from. */
+  /** Time from which monthly figures are extrapolated; see `monthBaseMs`. */
   readonly monthBaseMs: number;
-  /** What has gaps of this length in seconds; undefined if that is unknown. */
+  /** Name of the program whose gaps are this long, in seconds; undefined if unknown. */
   causeOf(delayS: number): string | undefined;
   figuresAt(delay: DelayChoice): PointFigures;
   /** Undefined if the delay was not replayed. */
   waitP99Ms(delay: DelayChoice): number | undefined;
-  /** Of the figures, or why there are none. */
+  /** Margins of the figures, or why there are none. */
   readonly margins: Margins | { readonly missing: string };
-  /** Null if the traffic stays as it was. */
+  /** Change of the traffic in the record; null if there is none. */
   readonly trafficChange: TrafficChangeSummary | null;
 };
 
@@ -195,10 +200,12 @@ function cliffSummary({ objective, causeOf }: DecisionInput, balanced: SuspendDe
   };
 }
 
-/** A larger gain is the best guess, however wide its interval. */
+/** A gain above this is recommended, however wide its interval. */
 const MIN_GAIN_PERCENT = 2;
 
-/** Null if the balanced delay is better than chance explains, or clearly enough, or if there is no choice. */
+/**
+ * Gain of the balanced delay if it may be chance. Null if the gain is significant or large, or if there is no choice.
+ */
 function noiseOf(
   { currentDelay, figuresAt, margins, settable }: DecisionInput,
   range: DelayRange | undefined,
@@ -256,7 +263,7 @@ function delayOption(
   };
 }
 
-/** The worth is proportional to the given one, so a break-even in its unit keeps the proportion. */
+/** Converts a break-even to the unit of the given worth, which is proportional to the worth in seconds. */
 function breakEvenSummary(
   { objective, costs, currentDelay, figuresAt, margins }: DecisionInput,
   { worthS, delay }: BreakEven,

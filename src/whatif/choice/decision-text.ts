@@ -48,7 +48,7 @@ export function decisionLines(decision: DecisionSummary, question: QuestionSumma
   ];
 }
 
-/** What the plan leaves to choose from. */
+/** Explains which delays the plan allows. */
 function planLines(
   { options, settable_delays_s: settable, within_limits }: DecisionSummary,
   { plan }: QuestionSummary,
@@ -65,7 +65,7 @@ function cliffLines({ cliff }: DecisionSummary): string[] {
   return cliff === null ? [] : [`Nearest cliff: ${cliffText(cliff)}.`];
 }
 
-/** Without a full stop. */
+/** Describes a cliff, without a full stop. */
 export function cliffText({
   delay_s,
   distance_percent,

@@ -7,23 +7,25 @@ import { type DelayRange, isWithin, lastSecond } from "../gap-curve/settable-del
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { spanText } from "../units/number-format.ts";
 
-/** What the delays of a fleet are compared by. */
+/** Criteria for comparing the delays of a fleet. */
 export type Objective = {
-  /** With CU time as active time if computes differ in size. */
+  /** Curve over active time, or over CU time if computes differ in size. */
   readonly curve: Curve;
-  /** Of a cold start, in the unit of the active time. */
+  /** Worth of a cold start, in the unit of the curve's active time, in seconds. */
   readonly worthS: number;
 };
 
 export type ChosenDelays = {
   readonly cheapest: SuspendDelay;
-  /** The lowest weighted cost, also if gaps get longer: see `stretched`. */
+  /** Delay with the lowest weighted cost, also if gaps get longer: see `stretched`. */
   readonly balanced: SuspendDelay;
   /** The shortest delay that has as few cold starts as the longest one. */
   readonly fewestColdStarts: SuspendDelay;
 };
 
-/** `ranges`: the delays to choose from, ascending. At least one; `robust`: the objective that the choice is made by. */
+/**
+ * `ranges`: delays to choose from, ascending, at least one. `robust`: objective by which the balanced delay is chosen.
+ */
 export function chosenDelays(
   { curve }: Objective,
   robust: Objective,
@@ -67,8 +69,8 @@ export function plateauOf({ curve, worthS }: Objective, ranges: readonly DelayRa
 export type BreakEven = { readonly worthS: number; readonly delay: SuspendDelay };
 
 /**
- * Below and above the assumed worth; undefined if the best delay stays within the plateau. The best delay
- * never gets shorter as the worth grows, so bisection finds both, to a second.
+ * Break-evens below and above the assumed worth; undefined if the best delay stays within the plateau. The best delay
+ * never gets shorter as the worth grows, so bisection finds both to the second.
  */
 export function breakEvens(
   objective: Objective,
@@ -103,7 +105,7 @@ export function longestWithinCost(
   );
 }
 
-/** Why the traffic is too little for a recommendation; empty if it is not. */
+/** Reasons why there is too little traffic for a recommendation; empty if there is enough. */
 export function tooLittleReasons(
   periodMs: DurationMs,
   coldStarts: number,
@@ -165,7 +167,7 @@ function corners(curve: Curve, range: DelayRange): readonly CurvePoint[] {
   return points;
 }
 
-/** The shortest of equals. */
+/** The candidate with the lowest weighted cost; the shortest of equals. */
 function bestCorner(candidates: readonly CurvePoint[], worthS: number): SuspendDelay {
   let [best, lowest] = [candidates[0] as CurvePoint, Number.POSITIVE_INFINITY];
   for (const point of candidates) {

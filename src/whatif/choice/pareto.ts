@@ -15,12 +15,12 @@ export function shortestWithAsFew(curve: Curve, coldStarts: number): SuspendDela
   return lastOf(LONGEST_DELAY_S, SHORTEST_DELAY_S - 1, (delay) => delay >= SHORTEST_DELAY_S && has(delay));
 }
 
-/** The delay of the front with as few cold starts as this one. */
+/** The delay on the front that has as few cold starts as this one. */
 export function onFront(curve: Curve, delay: SuspendDelay): SuspendDelay {
   return shortestWithAsFew(curve, pointAt(curve, delay).coldStarts);
 }
 
-/** How many delays are on the front. */
+/** Number of delays on the front. */
 export function frontSize(curve: Curve): number {
   let count = 1;
   for (let delay = SHORTEST_DELAY_S + 1; delay <= LONGEST_DELAY_S; delay += 1)

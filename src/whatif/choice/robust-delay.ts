@@ -4,7 +4,7 @@ import { stretchedCurve } from "../gap-curve/stretch.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Objective } from "./decision.ts";
 
-/** How far a cliff may be from the chosen delay to be named. */
+/** A cliff is named if the ratio of its delay to the chosen one is at most this, in either direction. */
 const NEAR = 1.25;
 /** A cliff is a step of the cold starts by at least this factor within 2 % of the delay. */
 const CLIFF_FACTOR = 2;
@@ -12,9 +12,9 @@ const CLIFF_WIDTH = 1.02;
 const MIN_CLIFF_STARTS = 10;
 
 /**
- * The objective if gaps get up to 5 % longer than they were recorded. By it, a delay just above the interval of a health
- * check, where one second less would cause a cold start at every check, is not the best. If the gaps are stretched by a
- * factor, a delay has the cold starts that a delay shorter by that factor has now.
+ * The objective if gaps get up to 5 % longer than recorded. It avoids a delay just above the interval of a health
+ * check, where one second less causes a cold start at every check. If gaps are stretched by a factor, a delay has as
+ * many cold starts as a delay shorter by that factor has now.
  */
 export function stretched({ curve, worthS }: Objective): Objective {
   return { curve: stretchedCurve(curve), worthS };
@@ -35,7 +35,7 @@ export function nearestCliff(curve: Curve, delay: SuspendDelay): Cliff | undefin
   for (let above = from; above <= to; above += 1) {
     const below = Math.floor(above / CLIFF_WIDTH);
     const [more, fewer] = [curve.coldStarts[below] as number, curve.coldStarts[above] as number];
-    // The last second of the step, so that a cliff is named once.
+    // The last second of the step, so that each cliff is counted once.
     const isEnd = fewer < (curve.coldStarts[above - 1] as number);
     if (!isEnd || more < MIN_CLIFF_STARTS || more < CLIFF_FACTOR * fewer) continue;
     if (nearest !== undefined && Math.abs(nearest.delayS - delay) <= Math.abs(above - delay)) continue;

@@ -3,18 +3,18 @@ import type { CurvePoint, WithCuMs } from "./curve.ts";
 
 /** What active time costs, and the assumed worth of a cold start. */
 export type Costs = {
-  /** Size of the computes while they are active; by compute if they differ. */
+  /** Size of the computes while they are active, in CU; by compute if sizes differ. */
   readonly cu: number | readonly number[];
   readonly pricePerCuHour: number;
-  /** Whole seconds of active time: 60 means paying for a minute to avoid one cold start. */
+  /** Worth of a cold start in whole seconds of active time: 60 means paying for a minute to avoid one cold start. */
   readonly coldStartS: number;
-  /** The start that this worth is meant for: one request waits for it, for this mean time. */
+  /** Mean wait of one request for the start that `coldStartS` is the worth of. */
   readonly ordinaryStartMs?: DurationMs | undefined;
-  /** The worth of a cold start in dollars; `coldStartS` does not apply then. */
+  /** Worth of a cold start in dollars; replaces `coldStartS`. */
   readonly dollars?: StartDollars | undefined;
 };
 
-/** What a cold start costs, or what an hour costs in which one request waits for a start of `startMs` on average. */
+/** Price of a cold start, or of an hour in which one request waits for a start. `startMs`: mean length of a start. */
 type StartDollars =
   | { readonly per: "cold-start"; readonly dollars: number }
   | { readonly per: "waiting-hour"; readonly dollars: number; readonly startMs: DurationMs };
@@ -32,14 +32,14 @@ export function billOf(
 const MONTH_MS: DurationMs = 730 * HOUR;
 export const SHORTEST_FOR_MONTH_MS: DurationMs = HOUR;
 
-/** For a month of 730 hours. A period shorter than an hour counts as an hour without further requests. */
+/** Scales a value of the period to a month of 730 hours. A period shorter than an hour is scaled as one hour. */
 export function perMonth(value: number, periodMs: DurationMs): number {
   return (value / Math.max(periodMs, SHORTEST_FOR_MONTH_MS)) * MONTH_MS;
 }
 
 /**
- * The rule of three: what has not happened in a period happens with 95 % confidence at most this often a day, as 3 times
- * in a period has a chance of 5 % not to happen.
+ * Upper limit (95 % confidence) of the number per day of an event that did not happen in the period. By the rule of
+ * three, an event expected 3 times in a period fails to happen with a probability of 5 %.
  */
 export function rarestPerDay(periodMs: DurationMs): number {
   return (3 * DAY) / periodMs;
@@ -55,18 +55,16 @@ function sizedMs(cuMs: number | undefined): number {
   return cuMs;
 }
 
-/**
- * What a cold start is worth, by how long requests wait for it in total: milliseconds of active time of its compute.
- */
+/** Worth of a cold start by the total time that requests wait for it, in milliseconds of active time of its compute. */
 export type StartWorth = (waitMs: DurationMs) => DurationMs;
 
 /**
  * The worth of each cold start of a compute of this size, in whole milliseconds. Policies decide by it, and weighted
- * costs count it. It is proportionally more if the requests wait longer for the start, in total, than one request for
- * an ordinary start, and never less. Dollars are converted by the price of active time.
+ * costs include it. It is never below the given worth, and grows in proportion if requests wait longer in total than
+ * one request waits for an ordinary start. Dollars are converted by the price of active time.
  */
 export function startWorth(costs: WorthCosts, cu = 1): StartWorth {
-  // Most starts are waited for as long as the one before.
+  // Caches the last result, because consecutive starts usually have the same wait.
   let [lastWaitMs, lastWorthMs] = [Number.NaN, 0];
   return (waitMs) => {
     if (waitMs !== lastWaitMs)
@@ -76,7 +74,7 @@ export function startWorth(costs: WorthCosts, cu = 1): StartWorth {
 }
 
 /**
- * What the cold starts of this traffic are worth on average, in whole seconds, where the waits for each are not known.
+ * Mean worth of the cold starts of this traffic in whole seconds, for use where the waits of single starts are unknown.
  * Dollars are converted to CU-seconds if sizes differ.
  */
 export function startWorthS(costs: WorthCosts, { starts, startWaitMs }: StartWaits): number {

@@ -13,29 +13,31 @@ import { bestSettableOf, type SettableDelays } from "./settable-delays.ts";
 
 /** The gaps that a curve is computed from: plain values, so a worker can transfer them. */
 export type CurveReading = {
-  /** Of all computes. */
+  /** The gaps of all computes. */
   readonly gaps: Gaps;
   /** The gaps with each compute weighted by its CU, if computes differ in size. */
   readonly cuWeighted: Gaps | undefined;
   /** Totals with each compute's own delay, if delays differ. */
   readonly own: ComputeTotals | undefined;
-  /** Perfect foresight, if computes differ in size and a cold start is worth the same dollars for each. */
+  /**
+   * Totals with perfect foresight. Present if sizes differ and a cold start is worth the same dollars for each compute.
+   */
   readonly bound?: ComputeTotals | undefined;
-  /** Undefined if there are too many, or if they were not requested. */
+  /** Undefined if there are more than `MAX_LONG_GAPS`, or if they were not requested. */
   readonly longGaps?: LongGaps | undefined;
-  /** Those that are listed, in order of the computes, without those that have no requests; empty unless `byCompute`. */
+  /** The listed computes that have requests, in order of the computes; empty unless `byCompute`. */
   readonly computes: readonly ComputeReading[];
 };
 
 type ComputeTotals = { coldStarts: number; activeMs: number; cuMs: number; cuColdStarts: number };
 
-/** Points of one compute. */
+/** Points of the curve of one compute. */
 export type ComputeReading = RankedCompute & {
   readonly compute: string;
   readonly cu: number;
   readonly arrivals: number;
   readonly never: CurvePoint;
-  /** At `SHOWN_DELAYS`. */
+  /** Points at `SHOWN_DELAYS`. */
   readonly curve: readonly CurvePoint[];
   readonly clairvoyant: Omit<CurvePoint, "delay">;
 };
@@ -61,7 +63,7 @@ export type CurveReadingOptions = {
   readonly ownDelays?: readonly SuspendDelay[] | undefined;
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
   readonly costs: Costs;
-  /** The best delays of computes are among these; by default, all that the platform accepts. */
+  /** Delays from which the best one of each compute is chosen; default: all that the platform accepts. */
   readonly settable?: SettableDelays | undefined;
   /** Mean length of a start. */
   readonly startMs?: DurationMs | undefined;
@@ -166,7 +168,7 @@ function addTotals(into: ComputeTotals, { coldStarts, activeMs, cuMs, cuColdStar
   into.cuColdStarts += cuColdStarts;
 }
 
-/** The rest of the points, for computes that are listed. */
+/** Adds the points that only listed computes need. */
 function computeReading(
   compute: string,
   gaps: Gaps,

@@ -11,7 +11,7 @@ import { delaySeconds, type SuspendDelay } from "./delay.ts";
 export type Curve = {
   readonly coldStarts: Float64Array;
   readonly activeMs: Float64Array;
-  /** With autosuspend off: each compute is active from its first arrival to the end of the period. */
+  /** Active time with autosuspend off: each compute is active from its first arrival to the end of the period. */
   readonly neverActiveMs: DurationMs;
   /** Time in which requests run. */
   readonly busyMs: DurationMs;
@@ -41,7 +41,7 @@ export function curveOf(gaps: Gaps): Curve {
   };
 }
 
-/** A few points without the arrays of a curve, for each compute of a large fleet. */
+/** Points of the curve without its arrays, which would be too large for each compute of a fleet. */
 export function pointsOf(gaps: Gaps, delays: readonly SuspendDelay[]): CurvePoint[] {
   const limits = Float64Array.from(delays, delaySeconds);
   const byLength = [...limits.keys()].sort((a, b) =>
@@ -62,7 +62,9 @@ export function pointsOf(gaps: Gaps, delays: readonly SuspendDelay[]): CurvePoin
   });
 }
 
-/** Gaps up to each limit, and all gaps. `byLength`: the indices of the limits in ascending order. */
+/**
+ * Number and sum of the gaps up to each limit, and of all gaps. `byLength`: indices of the limits in ascending order.
+ */
 function upToLimits(histogram: GapHistogram, limits: Float64Array, byLength: readonly number[]) {
   const [counts, sumsMs] = [new Float64Array(limits.length), new Float64Array(limits.length)];
   let [next, count, sumMs] = [0, 0, 0];
@@ -79,7 +81,7 @@ function upToLimits(histogram: GapHistogram, limits: Float64Array, byLength: rea
     count += binCount;
     sumMs += binSumMs;
   });
-  // Beyond every limit, never included.
+  // The remaining limits, "never" among them, are longer than every gap.
   for (const index of byLength.slice(next)) [counts[index], sumsMs[index]] = [count, sumMs];
   return { count, sumMs, counts, sumsMs };
 }
@@ -91,7 +93,7 @@ export function pointOf(gaps: Gaps, delay: SuspendDelay): CurvePoint {
 export type CurvePoint = {
   readonly delay: SuspendDelay;
   readonly coldStarts: number;
-  /** Of all computes together. */
+  /** Cold starts a day of all computes together. */
   readonly coldStartsPerDay: number;
   readonly activeMs: DurationMs;
 };

@@ -43,7 +43,7 @@ export function bestDelay(
  * avoids nothing, so only the shortest delay, the gap lengths and never can be the best.
  */
 export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
-  // Without arrivals at their end, and the shortest delay, which counts as a length.
+  // Gaps without arrivals at their end. The shortest delay is a candidate as well.
   const others: GapLengthBin[] = [{ seconds: SHORTEST_DELAY_S, gaps: 0, sumMs: 0 }];
   let [coldStarts, longer, neverMs] = [0, 0, 0];
   eachBin(gaps.ended, (_, count, sumMs) => {
@@ -65,7 +65,7 @@ export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
     if (cost < lowestCost || (cost === lowestCost && best === "never")) [best, lowestCost] = [current, cost];
   };
   const add = (seconds: number, count: number, sumMs: number, ended: number) => {
-    // A length decides only when all gaps of it are counted.
+    // The bins of one length are considered together.
     if (seconds !== current) consider();
     current = seconds;
     coldStarts -= ended;
@@ -87,7 +87,7 @@ export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
   return best;
 }
 
-/** Upper limits, inclusive. The wait is the 99th percentile of the added wait over all requests. */
+/** Upper limits, inclusive. `maxWaitP99Ms`: 99th percentile of the added wait over all requests. */
 export type DelayConstraints = {
   readonly maxColdPerDay?: number | undefined;
   readonly maxWaitP99Ms?: DurationMs | undefined;

@@ -6,10 +6,10 @@ import { type CurvePoint, pointsOf } from "./curve.ts";
 import { type DelayChoice, delaySeconds, type SuspendDelay } from "./delay.ts";
 import { bestDelayOf, SHORTEST_DELAY_S } from "./optimum.ts";
 
-/** The delays that a plan lets its users set: all that the platform accepts, or these, in ascending order. */
+/** The delays that a plan allows: all that the platform accepts, or the listed ones in ascending order. */
 export type SettableDelays = "all" | readonly SuspendDelay[];
 
-/** Delays between two, both inclusive. */
+/** A range of delays; both ends are inclusive. */
 export type DelayRange = { readonly shortest: SuspendDelay; readonly longest: SuspendDelay };
 
 export const ALL_DELAYS: DelayRange = { shortest: SHORTEST_DELAY_S, longest: "never" };
@@ -22,12 +22,12 @@ export function settableDelays(plan: VendorPlan, defaultS: number): SettableDela
 }
 
 export function isSettableDelay(settable: SettableDelays, delay: DelayChoice): boolean {
-  // Each compute has a delay that was set.
+  // "own" is the current setting of each compute, so it is settable.
   if (delay === "own") return true;
   return settable === "all" ? isWithin(ALL_DELAYS, delay) : settable.includes(delay);
 }
 
-/** Those within a limit, as ascending ranges; empty if none is. */
+/** The settable delays within a limit, as ascending ranges; empty if there are none. */
 export function settableWithin(settable: SettableDelays, limit: DelayRange): readonly DelayRange[] {
   if (settable === "all") return [limit];
   return settable
@@ -35,7 +35,7 @@ export function settableWithin(settable: SettableDelays, limit: DelayRange): rea
     .map((delay) => ({ shortest: delay, longest: delay }));
 }
 
-/** The best of them for one compute; see `bestDelayOf`. */
+/** The best settable delay for one compute; see `bestDelayOf`. */
 export function bestSettableOf(gaps: Gaps, coldStartS: number, settable: SettableDelays): SuspendDelay {
   if (settable === "all") return bestDelayOf(gaps, coldStartS);
   const costOf = (point: CurvePoint) => weightedCostMs(point, coldStartS);
@@ -48,7 +48,7 @@ export function isWithin({ shortest, longest }: DelayRange, delay: SuspendDelay)
   return seconds >= delaySeconds(shortest) && seconds <= delaySeconds(longest);
 }
 
-/** The last whole second of a range that does not begin with never. */
+/** The last whole second of a range that does not start at "never". */
 export function lastSecond({ longest }: DelayRange): number {
   return longest === "never" ? LONGEST_DELAY_S : longest;
 }

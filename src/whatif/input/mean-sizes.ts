@@ -9,8 +9,9 @@ import { StartLatencies } from "../units/start-latency.ts";
 import { effectiveDelay, type Question } from "./question.ts";
 
 /**
- * The size of each compute for a simulation of several computes on one clock, which keeps sizes fixed: of a compute that
- * scales, its mean size in a replay of its own under this delay. `arrivals`: of each of the computes.
+ * The size of each compute for a simulation of several computes on one clock, which keeps sizes fixed. For a compute
+ * that scales, it is the mean size in a replay of this compute alone under this delay. `arrivals`: requests of each
+ * compute.
  */
 export function meanSizes(
   question: Question,

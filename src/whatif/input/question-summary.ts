@@ -13,7 +13,7 @@ import type { Question, WorldField } from "./question.ts";
 export type QuestionSummary = PriceSummary & {
   readonly present_delay_s: DelayChoice;
   readonly profile: string;
-  /** Determines which delays can be set. */
+  /** Plan whose delays can be set. */
   readonly plan: PricedPlan;
   readonly cu: number | "own";
   /** Null if the worth is given in dollars. */
@@ -21,12 +21,12 @@ export type QuestionSummary = PriceSummary & {
   readonly cold_start_worth_dollars?: number;
   readonly wait_worth_dollars_per_hour?: number;
   readonly start_latency: string;
-  /** Sources for whose requests nobody waits; absent without them. */
+  /** Sources for whose requests nobody waits. Absent if there are none. */
   readonly ignore_waits_of?: readonly string[];
   readonly seed: number;
-  /** If sizes follow the load of a world; see `Question`. */
+  /** Present if sizes follow the load of a world; see `Question`. */
   readonly cpu_share?: number;
-  /** Of the computes of a world, within the period. */
+  /** Metered usage of the computes of a world within the period. Absent for a trace. */
   readonly metered?: {
     readonly active_s: number;
     readonly cu_hours: number;
@@ -65,14 +65,14 @@ export function questionSummary({
   };
 }
 
-/** For the subject of a page; undefined if all waits count. */
+/** The ignored sources, for the subject of a page; undefined if all waits count. */
 export function ignoredWaitsText({
   ignore_waits_of,
 }: Pick<QuestionSummary, "ignore_waits_of">): string | undefined {
   return ignore_waits_of === undefined ? undefined : `nobody waits for ${ignore_waits_of.join(", ")}`;
 }
 
-/** For the limits of a report. */
+/** The ignored sources, for the limits of a report. */
 export function ignoredWaitsLimit(ignoredWaits: readonly string[]): readonly string[] {
   if (ignoredWaits.length === 0) return [];
   return [
@@ -88,7 +88,7 @@ function meteredSummary({ activeMs, cuMs, cuMsWithoutRequests }: MeteredUsage) {
   };
 }
 
-/** Of a world: the replayed CU-hours of its current setting, next to the metered ones; undefined for a trace. */
+/** Compares the replayed CU-hours of the current setting with the metered ones; undefined for a trace. */
 export function meteredText(replayedCuHours: number, { metered }: QuestionSummary): string | undefined {
   if (metered === undefined) return undefined;
   const without = metered.without_requests_cu_hours;
@@ -127,12 +127,12 @@ export function sizeAndPriceText(question: QuestionSummary): string {
   return `${sizeText(question.cu)} at ${profileAndPriceText(question)}`;
 }
 
-/** How costs follow from another size; undefined if sizes differ. */
+/** Explains how to scale costs to another size; undefined if sizes differ. */
 export function sizeFactorText({ cu }: QuestionSummary): string | undefined {
   return cu === "own" ? undefined : `costs scale with the size: × 2 for ${2 * cu} CU`;
 }
 
-/** For the subject of every page that shows costs. */
+/** Profile and price, for the subject of every page that shows costs. */
 export function profileAndPriceText(question: QuestionSummary): string {
   return `${priceText(question)} · profile ${question.profile}`;
 }

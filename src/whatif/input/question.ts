@@ -27,28 +27,28 @@ import { MEASURED_LATENCY, type StartLatency } from "../units/start-latency.ts";
 /** The settings that all reports share. */
 export type Question = {
   readonly currentDelay: DelayChoice;
-  /** By compute, if they differ. */
+  /** Current delay of each compute; undefined if they are equal. */
   readonly ownDelays?: readonly SuspendDelay[] | undefined;
-  /** By compute; undefined for those that were not deleted. */
+  /** Deletion of each compute; undefined for those that were not deleted. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
-  /** Its name. */
+  /** Name of the profile. */
   readonly profile: string;
   readonly priceSource: UsedPrice["source"];
-  /** Determines which delays can be set. */
+  /** Plan whose delays can be set. */
   readonly plan: PricedPlan;
   readonly settable: SettableDelays;
-  /** With the smallest size of computes that scale. */
+  /** Uses the smallest size of computes that scale. */
   readonly costs: Costs;
-  /** If computes scale, and no size is given for them. */
+  /** Present if computes scale and no size is given. */
   readonly scaling?: ScalingComputes | undefined;
-  /** What the computes of a world have used within the period. */
+  /** Metered usage of the computes of a world within the period. */
   readonly metered?: MeteredUsage | undefined;
-  /** By compute of a world: its size, or the smallest of its range. */
+  /** Size of each compute of a world, or the smallest of its range. */
   readonly ownSizes?: readonly number[] | undefined;
   readonly latency: StartLatency;
   /** Sources for whose requests nobody waits. */
   readonly ignoredWaits: readonly string[];
-  /** Of the first replication; see `replicationSeed`. */
+  /** Seed of the first replication; see `replicationSeed`. */
   readonly seed: number;
   /** The fields that come from the world's settings because the input omits them. */
   readonly fromWorld: readonly WorldField[];
@@ -56,18 +56,18 @@ export type Question = {
 
 export type WorldField = "profile" | "present" | "cu" | "start_latency";
 
-/** Omitted fields come from the world's settings, otherwise from the defaults. */
+/** A question as given by the user. Omitted fields come from the world's settings, otherwise from the defaults. */
 export type QuestionInput = PriceInput & {
-  /** Also that of the price, unless `pricePlan` is another. */
+  /** Current plan; also determines the price unless `pricePlan` is given. */
   readonly plan?: PricedPlan | undefined;
   readonly present?: SuspendDelay | undefined;
-  /** Determines the start latency and the default delay. */
+  /** Profile that determines the start latency and the default delay. */
   readonly profile?: NamedProfile | undefined;
   readonly cu?: number | undefined;
   readonly coldStartWorthS?: number | undefined;
-  /** Instead of `coldStartWorthS`. */
+  /** Worth of a cold start in dollars; replaces `coldStartWorthS`. */
   readonly coldStartDollars?: number | undefined;
-  /** Instead of `coldStartWorthS`. */
+  /** Worth of an hour of waiting in dollars; replaces `coldStartWorthS`. */
   readonly waitDollarsPerHour?: number | undefined;
   readonly startLatency?: StartLatency | undefined;
   /** The share of its duration in which a request keeps its vCPUs busy. */
@@ -80,15 +80,15 @@ export type QuestionInput = PriceInput & {
 export type WorldDefaults = {
   readonly profile: ProfileName;
   readonly latency: StartLatency;
-  /** By compute of the traffic. "preset" stands for the default of the profile in the question. */
+  /** Delay of each compute of the traffic. "preset" stands for the default of the profile in the question. */
   readonly delays: readonly (SuspendDelay | "preset")[];
-  /** By compute of the traffic; the smallest size if it autoscales. */
+  /** Size of each compute of the traffic; the smallest one if it autoscales. */
   readonly cu: readonly number[];
-  /** If some autoscale: by compute of the traffic. */
+  /** Ranges by compute of the traffic. Present if some computes autoscale. */
   readonly scaling?: Omit<ScalingComputes, "cpuShare"> | undefined;
-  /** What the computes of the traffic have used together within its period. */
+  /** Metered usage of all computes of the traffic together within its period. */
   readonly metered?: MeteredUsage | undefined;
-  /** By compute of the traffic. */
+  /** Deletion of each compute of the traffic; undefined for those that were not deleted. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
 };
 
@@ -109,8 +109,8 @@ export const DEFAULTS = {
 export const MAX_REPLICATIONS = 10_000;
 
 /**
- * A profile in the input also determines the start latency: the world's latency belongs to the world's
- * profile.
+ * Completes a question. A profile in the input also determines the start latency, because the world's latency belongs
+ * to the world's profile.
  */
 export function questionFrom(input: QuestionInput, world?: WorldDefaults): Question {
   const named = effectiveProfile(input.profile, world);
@@ -188,7 +188,7 @@ export function effectiveCu(requested: number | undefined, world: WorldDefaults 
   return world.scaling === undefined ? (commonValue(world.cu) ?? world.cu) : world.cu;
 }
 
-/** Undefined if the values differ or if there are none. */
+/** The value that all elements have; undefined if they differ or if there are none. */
 export function commonValue<T>(values: readonly T[]): T | undefined {
   const [first, ...others] = new Set(values);
   return others.length === 0 ? first : undefined;
@@ -198,7 +198,7 @@ export function effectiveDelay({ ownDelays }: Question, delay: DelayChoice, comp
   return delay === "own" ? (ownDelays?.[compute] as SuspendDelay) : delay;
 }
 
-/** The settings of these computes for a simulation; a delay of never is infinite. */
+/** The settings of these computes for a simulation. A delay of "never" is infinite. */
 export function fleetSetting(question: Question, delay: DelayChoice, computes: readonly number[]) {
   return {
     delayMs: Float64Array.from(computes, (compute) => delayMs(effectiveDelay(question, delay, compute))),
@@ -214,17 +214,17 @@ export function fleetSetting(question: Question, delay: DelayChoice, computes: r
 const LONGEST_DELAY_MS = LONGEST_DELAY_S * SECOND;
 export const DELAY_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, a duration like 5m or 1h, or never`;
 
-/** Accepts `300` (seconds), `5m` and `never`; `undefined` for anything else. */
+/** Parses `300` (seconds), `5m` and `never`; undefined for any other text. */
 export function parseDelay(text: string): SuspendDelay | undefined {
   if (text === "never") return "never";
   const ms = /^\d+$/.test(text) ? Number(text) * SECOND : (parseDuration(text) ?? Number.NaN);
   return ms % SECOND === 0 && ms <= LONGEST_DELAY_MS ? ms / SECOND : undefined;
 }
 
-/** As for delays, but never `never`: the worth must be finite. */
+/** Accepts what a delay accepts, except `never`, because the worth must be finite. */
 export const WORTH_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, or a duration like 60s or 5m`;
 
-/** In whole seconds; `undefined` for anything else. */
+/** Parses a worth in whole seconds; undefined for any other text. */
 export function parseWorth(text: string): number | undefined {
   const delay = parseDelay(text);
   return delay === "never" ? undefined : delay;
@@ -232,7 +232,7 @@ export function parseWorth(text: string): number | undefined {
 
 export const LATENCY_RULE = `${DISTRIBUTION_RULE}, 0, or measured`;
 
-/** Accepts `measured`, `0` and distributions; `undefined` for anything else. */
+/** Parses `measured`, `0` and distributions; undefined for any other text. */
 export function parseLatency(text: string): StartLatency | undefined {
   if (text === "measured") return MEASURED_LATENCY;
   return parseDistribution(/^0+$/.test(text) ? "0ms" : text);

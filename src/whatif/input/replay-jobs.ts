@@ -32,9 +32,9 @@ export type ReplayWork = {
   /** Computes to replay: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
-  /** Replays only the computes of this part, which have the same numbers as without it. */
+  /** Replays only the computes of this shard. They keep the numbers that they have without it. */
   readonly shard?: Shard | undefined;
-  /** Gaps of the whole fleet, where a policy needs them: see `needsFleetGaps`. */
+  /** Gaps of the whole fleet. Present if a policy needs them: see `needsFleetGaps`. */
   readonly fleetGaps: Gaps | undefined;
 };
 
@@ -43,7 +43,7 @@ export function needsFleetGaps(jobs: readonly ReplayJob[]): boolean {
   return jobs.some(({ policy }) => parsePolicy(policy).usesFleetGaps === true);
 }
 
-/** Weighted by CU if sizes differ, as the best delay of the curve is. */
+/** The gaps of the fleet, weighted by CU if sizes differ, as for the best delay of the curve. */
 export function fleetGapsOf(
   traffic: Traffic,
   {
@@ -68,7 +68,7 @@ export function fleetGapsOf(
   return fleet;
 }
 
-/** Gives the outcome of each job; yields the number of finished computes. */
+/** Returns the outcome of each job. Yields the number of finished computes. */
 export function* replayComputes(
   traffic: Traffic,
   { jobs, from, to, shard, fleetGaps }: ReplayWork,
@@ -95,8 +95,8 @@ export function* replayComputes(
 }
 
 /**
- * Feeds a range of computes, or those of them in the shard, to all replays in one pass, since reading
- * takes longer than replaying. Yields the number of finished computes.
+ * Replays a range of computes, or those of them in the shard, under all jobs in one pass, since reading takes longer
+ * than replaying. Yields the number of finished computes.
  */
 export function* replayPass(
   traffic: Traffic,
@@ -142,8 +142,8 @@ export function* replayPass(
 }
 
 /**
- * Merges the outcomes of parts of the computes, by job. All are whole numbers: any partition gives the same
- * result.
+ * Merges the outcomes of parts of the computes, by job. All values are whole numbers, so any division of the computes
+ * gives the same result.
  */
 export function mergeReplays(
   parts: readonly (readonly ReplayOutcome[])[],

@@ -3,10 +3,10 @@ import { namedSource } from "../trace/named-source.ts";
 
 /** An objective for waits: at least `share` of the requests wait for at most `waitMs`. */
 export type Slo = {
-  /** Above 0 and below 1. */
+  /** Share of requests, above 0 and below 1. */
   readonly share: number;
   readonly waitMs: DurationMs;
-  /** Only requests of this source count. Absent: all do. */
+  /** Source whose requests count; undefined: all requests count. */
   readonly source?: string | undefined;
 };
 
@@ -15,7 +15,7 @@ export const SLO_RULE =
 
 const FORM = /^p(\d{1,2}(?:\.\d{1,3})?) wait (?:<=?|at most) ?([0-9a-z.]{1,20})(?: for (\S.{0,127}))?$/;
 
-/** Undefined if the text does not follow `SLO_RULE`. */
+/** Parses an SLO; undefined if the text does not follow `SLO_RULE`. */
 export function parseSlo(text: string): Slo | undefined {
   const [, percentile, limit, source] = FORM.exec(text.trim()) ?? [];
   const waitMs = limit === undefined ? undefined : parseDuration(limit);
@@ -30,18 +30,18 @@ export function sloText({ share, waitMs, source }: Slo, durationText: (ms: Durat
   return source === undefined ? limit : `${limit} for ${source}`;
 }
 
-/** `p99`, as it was written. */
+/** Formats the percentile as it is written in an SLO, such as `p99`. */
 export function percentileText(share: number): string {
   return `p${Number((share * 100).toFixed(3))}`;
 }
 
-/** Whether it is about the percentile and the requests that every replay reports. */
+/** Whether the SLO is about p99 over all requests, which every replay reports. */
 export function isOfAllAtP99({ share, source }: Slo): boolean {
   return share === 0.99 && source === undefined;
 }
 
 /**
- * The position among the sources of the traffic; undefined if all requests count. Throws a RangeError if no request has
+ * Position of the SLO's source in the traffic; undefined if all requests count. Throws a RangeError if no request has
  * the source.
  */
 export function sloSource(

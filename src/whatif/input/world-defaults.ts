@@ -20,7 +20,7 @@ const HISTORY_TRUNCATED =
 const PAST_RECORDED =
   "requests within the periods of the recorded past are not known: below the delay in force, active time is an upper bound and the number of cold starts a lower one; standin whatif curve on the file of the account gives both bounds";
 
-/** What the user must know of the traffic of a world. */
+/** Notes about the traffic of a world that limit the answers. */
 export function notesOnTraffic({ sources }: Pick<Traffic, "sources">, isTruncated: boolean): string[] {
   return [
     ...(isTruncated ? [HISTORY_TRUNCATED] : []),
@@ -30,7 +30,7 @@ export function notesOnTraffic({ sources }: Pick<Traffic, "sources">, isTruncate
 
 /**
  * The settings of a world that apply unless the question overrides them. The size of an autoscaling compute follows the
- * loads of the journal. `names`: the computes of the traffic, in their order. `metered`: what they have used.
+ * loads of the journal. `names`: computes of the traffic, in order. `metered`: their usage.
  */
 export function worldDefaults(
   settings: Pick<WorldSettings, "profile"> & DurationSettings,

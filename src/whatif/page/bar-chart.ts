@@ -7,7 +7,7 @@ export type BarChart = {
   readonly name: string;
   readonly title: string;
   readonly caption: string;
-  /** Of the x axis, with its unit. */
+  /** Label of the x axis, with its unit. */
   readonly label: string;
   readonly fill: string;
   /** `text`: at the end of the bar, with the unit in the tooltip. */

@@ -13,7 +13,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONDAY = 1;
 const SATURDAY = 6;
-/** Of a longer period, weekends are too thin to see. */
+/** In a longer period, weekends are too thin to see. */
 const MAX_WEEKEND_DAYS = 200;
 
 /** The x axis of a period: dates in UTC. `instants` are in milliseconds. */
@@ -42,7 +42,7 @@ export function weekendShade(period: Period): Plot.Markish[] {
   ];
 }
 
-/** Clipped to the period. */
+/** The weekends within the period. The first and the last one may be cut off. None for a long period. */
 export function weekendsOf({ startAt, endAt }: Period): Period[] {
   if (endAt - startAt > MAX_WEEKEND_DAYS * DAY) return [];
   const weekends: Period[] = [];
@@ -54,7 +54,7 @@ export function weekendsOf({ startAt, endAt }: Period): Period[] {
   return weekends;
 }
 
-/** Midnights, from the step of a week on Mondays. */
+/** Midnights (UTC). With a step of a week or more, they are Mondays. */
 function tickDays({ startAt, endAt }: Period, most: number): number[] {
   const days = (endAt - startAt) / DAY;
   const step = TICK_STEPS_DAYS.find((each) => days / each <= most) ?? Math.ceil(days / most);
@@ -79,7 +79,7 @@ export function instantOf(text: string): SimTime {
   return parseInstant(text) as SimTime;
 }
 
-/** `2026-02` as `Feb 2026`. */
+/** Formats `2026-02` as `Feb 2026`. */
 export function monthText(month: string): string {
   const [year, number] = month.split("-");
   return `${MONTHS[Number(number) - 1]} ${year}`;

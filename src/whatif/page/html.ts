@@ -13,7 +13,7 @@ import {
 import type { PageTable } from "./page-table.ts";
 import { PALETTE } from "./palette.ts";
 
-/** In every report, and in no other file. */
+/** Text that every report contains and no other file: identifies a report. */
 export const REPORT_MARK = '<p class="kicker">standin what-if</p>';
 
 /** One HTML file without scripts or external resources. */
@@ -93,7 +93,7 @@ function columnHtml(cells: readonly string[]): string[] {
 
 const DECIMAL = /^([−+±$<]*[\d,]+)(?:\.(\d+))?(\D*)$/;
 
-/** What each cell lacks to the longest fraction, so that the decimal points of numbers in the same unit align. */
+/** Padding per cell, up to the longest fraction, so that the decimal points of numbers in the same unit align. */
 function decimalPaddings(cells: readonly string[]): string[] {
   const parts = cells.map((cell) => DECIMAL.exec(cell));
   const units = new Set(parts.flatMap((part) => (part === null ? [] : [part[3]])));
@@ -105,7 +105,7 @@ function decimalPaddings(cells: readonly string[]): string[] {
   );
 }
 
-/** Takes the width of the text without showing it or adding it to copied text. */
+/** An element as wide as the text. It is invisible and is not copied with the page. */
 function paddingHtml(text: string): string {
   return text === "" ? "" : `<i data-pad="${text}"></i>`;
 }

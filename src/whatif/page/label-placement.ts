@@ -6,7 +6,7 @@ export type PointLabel = {
   readonly text: string;
   readonly x: number;
   readonly y: number;
-  /** Of the mark at the point, which the text does not cover. */
+  /** Radius of the mark at the point, in pixels. The label does not cover the mark. */
   readonly radius: number;
   readonly isStrong: boolean;
   /** Omitted if it does not fit next to its point; other labels move further away first. */

@@ -26,7 +26,7 @@ const EXACT_MEANING = "Given the recorded instants and durations of the requests
 const RANDOM_INSTANTS =
   "The instants of the requests were not recorded but placed randomly within a minute. The following figures are those of one such placement, not exact:";
 
-/** The limits with what "exact" means; without recorded instants, nothing is exact. */
+/** Adds the meaning of "exact" to the limits. Nothing is exact if instants are random. */
 export function limitsFor(limits: ReportLimits, hasRandomInstants: boolean): ReportLimits {
   const { exact, simulated } = limits;
   if (exact.length === 0) return limits;
@@ -38,12 +38,12 @@ export function limitsFor(limits: ReportLimits, hasRandomInstants: boolean): Rep
 /** What a report says about its input. */
 export type InputNotes = {
   readonly notes: readonly string[];
-  /** All bad rows, and the first of them. */
+  /** Number of bad rows. `bad` has only the first of them. */
   readonly badRows: number;
   readonly bad: readonly { readonly input: string; readonly line: number; readonly reason: string }[];
 };
 
-/** The drawings are complete but for the palette. `narrowSvg` is for phones. */
+/** A chart as SVG without the palette. `narrowSvg` is for phones. */
 export type Chart = {
   readonly name: string;
   readonly title: string;

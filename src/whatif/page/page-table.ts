@@ -1,7 +1,7 @@
 /** A column: its heading, and the cell of a row. The first one names the row. */
 export type Column<Row> = { readonly heading: string; readonly cell: (row: Row) => string };
 
-/** A table of a report. `Row`: what the cells of a row are made from. */
+/** A table of a report. `Row`: the type that the cells of a row are made from. */
 type TableDescription<Row> = {
   readonly name: string;
   readonly title: string;

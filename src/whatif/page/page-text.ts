@@ -9,7 +9,7 @@ export function requestsText({ requests, computes_used }: TrafficSummary): strin
   return `${plural(requests, "request")} to ${plural(computes_used, "compute")}`;
 }
 
-/** As dates if the period begins and ends at midnight (UTC): the last day is included then. */
+/** The period as dates if it begins and ends at midnight (UTC), otherwise as instants. The last date is inclusive. */
 export function periodText({ from, to }: TrafficSummary): string {
   const [start, end] = [parseInstant(from), parseInstant(to)];
   if (start === undefined || end === undefined || start % DAY !== 0 || end % DAY !== 0)
@@ -18,12 +18,12 @@ export function periodText({ from, to }: TrafficSummary): string {
   return `${first === last ? first : `${first} to ${last}`} (${plural((end - start) / DAY, "day")})`;
 }
 
-/** Of an instant in UTC. */
+/** Formats the date (UTC) of an ISO 8601 instant. */
 export function dateText(instant: string): string {
   return instant.slice(0, "2026-01-31".length);
 }
 
-/** Of an instant in UTC, without the zone. */
+/** Formats date and time of an ISO 8601 instant in UTC, without the zone. */
 export function minuteText(instant: string): string {
   return `${dateText(instant)} ${instant.slice("2026-01-31T".length, "2026-01-31T12:00".length)}`;
 }
@@ -57,7 +57,7 @@ export function startsTakeText(latency: string): string {
   return `starts take ${startLengthText(latency)}`;
 }
 
-/** Of the `start_latency` of a question: `3000ms`, `1000ms..5000ms`, `1344ms~1.326` and mixtures of them. */
+/** Formats the `start_latency` of a question: `3000ms`, `1000ms..5000ms`, `1344ms~1.326` and mixtures of them. */
 export function startLengthText(latency: string): string {
   return latency
     .replaceAll(/ms~([\d.]+)/g, "ms in the median (σ $1)")

@@ -9,9 +9,9 @@ const AXIS_HEIGHT = 54;
 
 type RowOptions = {
   readonly names: readonly string[];
-  /** Of a row, without its name. */
+  /** Height of a row in pixels, without the name above it in a narrow drawing. */
   readonly rowHeight: number;
-  /** Space for the names in a wide drawing. A narrow one has each name above its row. */
+  /** Space for the names in a wide drawing, in pixels. A narrow drawing has each name above its row. */
   readonly marginLeft: number;
 };
 
@@ -23,7 +23,7 @@ export function rowLayout(frame: Frame, { names, rowHeight, marginLeft }: RowOpt
     height: AXIS_HEIGHT + names.length * step,
     marginLeft: frame.isNarrow ? 16 : marginLeft,
     y: { label: null, domain: names, axis: null },
-    /** Of bars: the space above and below them. */
+    /** Space above and below a bar, in pixels. */
     insets: { insetTop: frame.isNarrow ? NAME_HEIGHT : 4, insetBottom: 4 },
     /** Moves dots and ticks to the middle of the bars. */
     dy: frame.isNarrow ? (NAME_HEIGHT - 4) / 2 : 0,

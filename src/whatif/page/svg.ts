@@ -5,7 +5,7 @@ import { around, type Box, type PointLabel, placeLabels, textWidth } from "./lab
 import type { Chart } from "./page-layout.ts";
 import { INK, PALETTE } from "./palette.ts";
 
-/** Each chart is drawn twice: for wide pages, and for phones. */
+/** Size of a drawing. Each chart is drawn twice: for wide pages and for phones. */
 export type Frame = { readonly width: number; readonly isNarrow: boolean };
 
 const WIDE: Frame = { width: 860, isNarrow: false };
@@ -38,13 +38,13 @@ export type ChartDrawing = {
   readonly caption: string;
   readonly plot: (frame: Frame) => Plot.PlotOptions;
   readonly legend?: readonly LegendEntry[];
-  /** Placed next to their points, so that they do not overlap. */
+  /** Labels, placed next to their points without overlapping. */
   readonly labels?: readonly DataLabel[];
   /** Points of lines that labels should not cover. */
   readonly lines?: readonly DataPoint[];
 };
 
-/** Draws without a browser. The same numbers give the same bytes. */
+/** Draws a chart without a browser. Equal input gives equal bytes. */
 export function drawChart(drawing: ChartDrawing): Chart {
   const { name, title, caption } = drawing;
   return { name, title, caption, svg: drawIn(WIDE, drawing), narrowSvg: drawIn(NARROW, drawing) };
@@ -175,8 +175,8 @@ function escapeXml(text: string): string {
 }
 
 /**
- * For a page that defines the palette and the font, and forbids styles in its markup. The drawing has a label as a whole;
- * those of its parts are removed, because a group without a role must have none.
+ * Prepares an SVG for a page that defines the palette and the font, and whose policy forbids inline styles. The drawing
+ * is labelled as a whole; labels of its parts are removed, because an SVG group without a role must not have one.
  */
 export function embeddedSvg(svg: string): string {
   return svg

@@ -14,7 +14,7 @@ export type TimelineSeries = {
 };
 
 const MIN_DAYS = 2;
-/** Of more days, a dot for each would hide the line; the dots only carry the tooltips. */
+/** With more days, dots would hide the line, so they are invisible and only carry the tooltips. */
 const MAX_VISIBLE_DOTS = 60;
 
 type TimelineRow = {

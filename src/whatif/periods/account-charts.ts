@@ -69,7 +69,7 @@ function costBand({ delays, recorded }: AccountCurve): Chart {
   });
 }
 
-/** Longer delays cost so much more that the band could not be seen; the table has them. */
+/** Longest delay on the chart. Longer ones cost so much that the band would be invisible; the table has them. */
 function longestDrawn({ delays }: AccountCurve["recorded"]): number {
   const inForce = delays.map(({ delay_s }) => (typeof delay_s === "number" ? delay_s : 0));
   return Math.max(LEAST_DRAWN_S, TIMES_IN_FORCE * Math.max(0, ...inForce));

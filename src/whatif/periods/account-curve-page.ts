@@ -19,7 +19,7 @@ export function accountCurvePage(curve: AccountCurve): ReportPage {
   };
 }
 
-/** The decision first: what is certain, then the estimate, then what was read. */
+/** Sentences of the answer: the decision with what is certain, the estimate, and the data that was read. */
 function answerLines(curve: AccountCurve): readonly string[] {
   const { delays, recorded, account, reconciliation } = curve;
   const settable = delays.filter(({ is_settable }) => is_settable);
@@ -76,7 +76,7 @@ function certainLine(settable: readonly AccountDelay[]): string {
   }
   if (settable.every(({ net_saving_dollars_per_month: net }) => net.most <= 0))
     return "Certain: no other delay saves anything.";
-  // From the longest delay down: those that save nothing, whatever the requests were.
+  // The delays from here on save nothing, whatever the requests were.
   const firstLong = settable.findLastIndex(({ net_saving_dollars_per_month: net }) => net.most > 0) + 1;
   const long = settable[firstLong];
   if (long !== undefined)

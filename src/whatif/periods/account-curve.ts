@@ -9,12 +9,12 @@ import { estimateCompute } from "./compute-estimate.ts";
 import { type DelayExperiment, delayExperiments } from "./delay-experiments.ts";
 import { type Bounds, type DelayBounds, PeriodBounds } from "./period-bounds.ts";
 
-/** From the shortest that the platform accepts to the longest, and never. */
+/** Delays that are always reported, besides "never". In seconds. */
 const LADDER_S = [60, 120, 180, 300, 600, 900, 1_800, 3_600, 14_400, 43_200, 86_400, 604_800];
 
 export type AccountQuestion = {
   readonly pricePerCuHour: number;
-  /** Seconds of active time. */
+  /** Worth of a cold start in seconds of active time. */
   readonly coldStartS: number;
   readonly settable: SettableDelays;
   /** Delays to answer for in addition to the usual ones. */
@@ -28,16 +28,16 @@ export type AccountDelay = {
   readonly delay_s: SuspendDelay;
   readonly is_settable: boolean;
   /**
-   * Whether no compute has a longer delay, so that only the resolution of instants is unknown, and the first request of
-   * computes that were started at their creation. False if one of these may have had no request.
+   * True if no compute has a longer delay. Then only the resolution of instants is unknown, and when the first request
+   * of computes arrived that were started at their creation. False if one of these may have had no request.
    */
   readonly is_exact: boolean;
   readonly cold_starts_per_day: BoundedFigure;
   readonly active_h_per_day: BoundedFigure;
   readonly cost_dollars_per_month: BoundedFigure;
-  /** Against the recorded setting. Cold starts count at their worth. */
+  /** Saving compared with the recorded setting. Each additional cold start is deducted at its worth. */
   readonly net_saving_dollars_per_month: BoundedFigure;
-  /** By the model of short gaps; null where figures are exact, or where no delay is known. */
+  /** Estimate by the model of short gaps; null where figures are exact, or if no delay is known. */
   readonly estimate: {
     readonly cold_starts_per_day: number;
     readonly cost_dollars_per_month: number;
@@ -163,7 +163,7 @@ function figuresOf(
 
 type FleetEstimate = { coldStarts: number; cuMs: number; coldCu: number };
 
-/** Per delay, all computes together; undefined if the last request of no period is known. */
+/** Estimated totals of all computes by delay; undefined if no period has a known last request. */
 function estimatesOf(
   { computes }: AccountFleet,
   delays: readonly SuspendDelay[],
@@ -183,7 +183,7 @@ function estimatesOf(
   return isAnyModelled ? sums : undefined;
 }
 
-/** Never outside the bounds, which hold for every traffic. */
+/** Clamps the estimate to the bounds, which hold for every traffic. */
 function estimated(
   { coldStarts, cuMs, coldCu }: FleetEstimate,
   bounds: DelayBounds,

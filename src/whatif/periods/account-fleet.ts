@@ -16,34 +16,34 @@ type SeenSettings = {
   readonly minCu: number;
 };
 
-/** A compute as an account shows it. */
+/** A compute as recorded in an account. */
 export type AccountCompute = {
   readonly id: string;
   readonly project: string;
   readonly projectName: string;
   readonly settings: readonly SeenSettings[];
   readonly operations: ComputeOperations;
-  /** Undefined if only operations name it. */
+  /** Undefined if the compute is known only from operations. */
   readonly createdAt: SimTime | undefined;
   readonly deletedAt: SimTime | undefined;
 };
 
-/** A compute whose operations were made into periods. */
+/** A compute with its operations converted to periods. */
 type FleetCompute = Omit<AccountCompute, "operations" | "settings"> & {
   readonly periods: PeriodColumns;
   readonly unused: UnusedOperations;
-  /** The newest reading of its delay. */
+  /** The delay at the newest reading; undefined without readings. */
   readonly delay: SuspendDelay | undefined;
   /** Mean size while its project was active, or the smallest size that its settings allow. */
   readonly cu: number;
   readonly endAt: SimTime;
-  /** Ascending, without overlaps. None unless hours that differ are omitted. */
+  /** Omitted times, ascending, without overlaps. Empty unless hours that differ are omitted. */
   readonly omitted: readonly TimeSpan[];
-  /** The time that it existed divided by the part of it that is not omitted; 0 if all of it is. */
+  /** Lifetime of the compute divided by the part of it that is not omitted; 0 if all of it is omitted. */
   readonly weight: number;
 };
 
-/** What answers omit because it overlaps hours that differ. */
+/** Totals omitted from answers because they overlap hours that differ. */
 type OmittedTime = {
   readonly hours: number;
   readonly periods: number;
@@ -52,11 +52,11 @@ type OmittedTime = {
 
 export type AccountFleet = {
   readonly computes: readonly FleetCompute[];
-  /** From the oldest start to the last pull. */
+  /** The oldest start. `endAt` is the last pull. */
   readonly startAt: SimTime;
   readonly endAt: SimTime;
   readonly operations: number;
-  /** Of all periods, also those that are omitted. */
+  /** Covers all periods, including omitted ones. */
   readonly reconciliation: Reconciliation;
   /** Undefined unless hours that differ are to be omitted. */
   readonly omitted: OmittedTime | undefined;
@@ -67,8 +67,8 @@ const SMALLEST_CU = 0.25;
 export type MeteredHour = MeteredFrame & { readonly computeS: number };
 
 /**
- * `endAt`: when the account was last read. `defaultDelayS`: that of the platform. `omitsDifferentHours`: whether periods
- * that overlap an hour whose active time differs from what was metered are omitted.
+ * `endAt`: when the account was last read. `defaultDelayS`: default delay of the platform. `omitsDifferentHours`:
+ * whether to omit periods that overlap an hour whose active time differs from the metered time.
  */
 export function accountFleet(
   computes: Iterable<AccountCompute>,
@@ -111,7 +111,7 @@ export function accountFleet(
   return omitsDifferentHours ? withoutDifferentHours(whole, hours) : whole;
 }
 
-/** Sizes are also those of the other hours. */
+/** Omits the hours that differ, from periods and from mean sizes. */
 function withoutDifferentHours(fleet: AccountFleet, hours: Iterable<MeteredHour>): AccountFleet {
   const { different } = fleet.reconciliation;
   const byProject = new Map<string, MeteredFrame[]>();
@@ -132,7 +132,7 @@ function withoutDifferentHours(fleet: AccountFleet, hours: Iterable<MeteredHour>
     );
     omitted.periods += omittedPeriods;
     omitted.activeMs += omittedActiveMs;
-    // Of the time that the compute existed.
+    // The lifetime of the compute within the record.
     const from = Math.max(fleet.startAt, compute.createdAt ?? fleet.startAt);
     const wholeMs = Math.max(0, compute.endAt - from);
     const remainingMs = spans.reduce(
@@ -156,7 +156,7 @@ function isAmong({ startAt }: MeteredFrame, frames: readonly MeteredFrame[]): bo
   return frames[low]?.startAt === startAt;
 }
 
-/** As answers give it. */
+/** Totals of omitted time in the JSON of answers. */
 export type OmittedFigures = { readonly hours: number; readonly periods: number; readonly active_h: number };
 
 export function omittedFigures({ omitted }: Pick<AccountFleet, "omitted">): OmittedFigures | null {
@@ -168,7 +168,7 @@ export function daysOf({ startAt, endAt }: Pick<AccountFleet, "startAt" | "endAt
   return (endAt - startAt) / DAY;
 }
 
-/** CU of each project while it was active, as metered. */
+/** Mean metered size of each project while it was active, in CU. */
 function meanSizes(
   hours: Iterable<MeteredHour>,
   isOmitted: (hour: MeteredHour) => boolean = () => false,

@@ -14,7 +14,7 @@ import { type ActivePeriod, PeriodColumns, type PeriodEnd } from "./period-colum
 /** S: the API gives instants of operations in whole seconds, so each lies within the second that begins then. */
 export const RESOLUTION_MS: DurationMs = SECOND;
 
-/** What could not be made into periods. */
+/** Numbers of operations that could not be assigned to periods. */
 export type UnusedOperations = {
   /** Suspends of periods that began before the oldest operation. */
   readonly beginsUnknown: number;
@@ -49,7 +49,7 @@ export function activePeriods(
   return { periods, unused: { beginsUnknown, endsUnknown, failed } };
 }
 
-/** A start whose suspend was not read yet. */
+/** A start without a suspend so far. */
 type OpenStart = {
   readonly requestedAt: SimTime;
   readonly startMs: DurationMs;
@@ -92,21 +92,22 @@ class PeriodReader {
   suspend(index: number): void {
     const start = this.#start;
     if (start === undefined) {
-      // The first one belongs to a period that began earlier; a later one is of a compute that was suspended already.
+      // The first suspend belongs to a period that began earlier. A later one is of a compute that was already
+      // suspended.
       if (this.periods.length === 0) this.beginsUnknown += 1;
       return;
     }
     const suspendedAt = this.#operations.createdAt[index] as number;
     const delay = this.#delays.between(start.requestedAt, suspendedAt);
     const activeMs = suspendedAt + RESOLUTION_MS - (start.requestedAt + start.startMs);
-    // No compute suspends by itself before it was idle for the delay.
+    // A compute does not suspend by itself before it was idle for the delay.
     const isTooEarly = delay === "never" || (delay !== undefined && activeMs < delay * SECOND);
     this.#add(start, suspendedAt, delay, isTooEarly || this.#isOrdered(index) ? "other" : "autosuspend");
     this.#start = undefined;
     this.#suspend = index;
   }
 
-  /** After the last operation. */
+  /** Ends the last period. Called after the last operation. */
   end(): void {
     const start = this.#start;
     if (start === undefined) return;
@@ -139,7 +140,7 @@ class PeriodReader {
     return this.#createdAt === undefined || Math.abs(startedAt - this.#createdAt) <= RESOLUTION_MS;
   }
 
-  /** A restart or a change of settings suspends a compute and starts it when that is done. No request needs to cause the start. */
+  /** A restart or a change of settings suspends a compute and then starts it again. The start needs no request. */
   #isRestart(startedAt: SimTime): boolean {
     const { periods } = this;
     if (this.#suspend === undefined || periods.length === 0) return false;

@@ -7,22 +7,22 @@ import { ObservedPeriod } from "./observed-period.ts";
 export const AWAKE_CAUSES = ["requests", "idle", "unused", "unknown"] as const;
 
 /**
- * `requests`: from the first request of a period to the last one: requests, and gaps that are shorter than the delay.
- * `idle`: the delay in force, after the last request of a period. `unused`: started at the creation of the compute, and
- * suspended one delay later. `unknown`: the last request is not known, because a call or a restart ended the period, it has
- * not ended, or its delay is not known.
+ * `requests`: from the first request of a period to the last one, including gaps shorter than the delay. `idle`: the
+ * delay in force, after the last request. `unused`: started at the creation of the compute and suspended one delay
+ * later. `unknown`: the last request is unknown, because a call or a restart ended the period, the period has not
+ * ended, or its delay is unknown.
  */
 export type AwakeCause = (typeof AWAKE_CAUSES)[number];
 
 export type ComputeAwake = {
   readonly name: string;
   readonly activeMs: DurationMs;
-  /** That of the compute in the fleet. */
+  /** Weight of the compute; see `FleetCompute`. */
   readonly weight: number;
   readonly byCause: Readonly<Record<AwakeCause, DurationMs>>;
 };
 
-/** Of each compute with a start, the longest active time first. */
+/** Active time by cause of each compute with a start, the longest active time first. */
 export function awakeCauses(fleet: AccountFleet): readonly ComputeAwake[] {
   const nameOf = computeNames(fleet);
   const period = new ObservedPeriod();

@@ -8,9 +8,9 @@ import { threeDigits } from "../units/number-format.ts";
 import { AWAKE_CAUSES, type AwakeCause, type ComputeAwake } from "./awake-causes.ts";
 import { type ComputeWeek, HOURS_OF_WEEK, hoursText } from "./awake-hours.ts";
 
-/** More computes are left out; those that were awake longest are shown. */
+/** Most computes shown: those that were awake longest. */
 export const SHOWN_COMPUTES = 20;
-/** Of an hour in which a compute was never active. */
+/** Opacity of an hour in which a compute was never active. */
 const FAINTEST = 0.04;
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 

@@ -10,7 +10,7 @@ const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
 export type ComputeWeek = {
   readonly name: string;
   readonly activeMs: DurationMs;
-  /** By hour of the week, from Monday 00:00 UTC on: the share of those hours in which it was active, from 0 to 1. */
+  /** By hour of the week from Monday 00:00 UTC: share of these hours in which the compute was active, from 0 to 1. */
   readonly shares: readonly number[];
 };
 
@@ -57,7 +57,7 @@ function hourOfWeek(at: SimTime): number {
   return (date.weekday - 1) * 24 + date.hour;
 }
 
-/** Such as `Tuesday 09:00`. */
+/** Formats an hour of the week, such as `Tuesday 09:00`. */
 export function hoursText(hour: number): string {
   return `${DAYS[Math.floor(hour / 24)]} ${String(hour % 24).padStart(2, "0")}:00`;
 }

@@ -45,7 +45,7 @@ export class BoundSums implements BoundColumns {
     }
   }
 
-  /** After the last period. */
+  /** Completes the sums. Called after the last period. */
   end(): void {
     this.#shown.addTo(this, this.#worthMs);
   }

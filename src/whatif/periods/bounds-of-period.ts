@@ -3,8 +3,8 @@ import { RESOLUTION_MS } from "./active-periods.ts";
 import type { ObservedPeriod } from "./observed-period.ts";
 
 /**
- * What one delay would have meant for one period: the least and the most of each figure, whatever the requests were. One
- * object holds the figures of all periods in turn.
+ * Least and most of each figure that one delay would have caused in one period, over all possible requests. One object
+ * is reused for all periods.
  */
 export class BoundsOfPeriod {
   leastCold = 0;
@@ -21,7 +21,7 @@ export class BoundsOfPeriod {
     const idleMs = idleWithin(period, limitMs);
     this.leastCold = !isLast && gapLeast > limitMs ? 1 : 0;
     this.mostCold = (!isLast && gapMost > limitMs ? 1 : 0) + within;
-    // Both grow with the end of the last request and with the next arrival.
+    // Both bounds grow with the end of the last request and with the next arrival.
     this.leastActiveMs = leastActive(period, period.firstMost, limitMs, idleMs);
     this.mostActiveMs = period.windowMs + Math.min(Math.max(0, period.nextMost - period.lastMost), limitMs);
     if (period.isAutosuspend) {
@@ -36,7 +36,7 @@ export class BoundsOfPeriod {
     if (period.mayBeUnused) this.#orNothing();
   }
 
-  /** Of a period about which less is known: the worst and the best of all. */
+  /** Sets the worst and the best of all cases for a period about which less is known. */
   #setNetOfUnknown(period: ObservedPeriod, leastActiveMs: DurationMs, worthMs: DurationMs): void {
     const { activeMs, isLast, isAtCreation, restarts, startMs } = period;
     const cold = isLast ? 0 : 1;
@@ -47,7 +47,10 @@ export class BoundsOfPeriod {
       activeMs + unwaitedMs + RESOLUTION_MS - leastActiveMs - worthMs * (this.leastCold - cold - restarts);
   }
 
-  /** Without a request, a period costs nothing under any delay, and the next one begins with the first request of all. */
+  /**
+   * Extends the bounds by the case without a request: the period costs nothing under any delay, and the next period
+   * begins with the first request of all.
+   */
   #orNothing(): void {
     this.leastCold = 0;
     this.leastActiveMs = 0;
@@ -77,7 +80,7 @@ function countWithin({ windowMs, delayMs, startMs }: ObservedPeriod, limitMs: Du
   return limitMs >= delayMs ? 1 : Math.floor(windowMs / (limitMs + 1));
 }
 
-/** The most time that those gaps can have beyond the limit. */
+/** Longest total time by which the gaps within a period can exceed the limit. */
 function idleWithin({ windowMs, delayMs, startMs }: ObservedPeriod, limitMs: DurationMs): DurationMs {
   if (limitMs >= delayMs + startMs || windowMs <= limitMs) return 0;
   if (limitMs >= delayMs) return delayMs + startMs - limitMs;
@@ -86,7 +89,7 @@ function idleWithin({ windowMs, delayMs, startMs }: ObservedPeriod, limitMs: Dur
   return whole * (delayMs - limitMs) + Math.max(0, windowMs - whole * delayMs - limitMs) + startMs;
 }
 
-/** What the time after the last request saves, compared with how it was, if the gap there was so long. */
+/** Net saving after the last request compared with the recorded period, if the gap had this length. */
 function netAfter(
   { delayMs, isLast }: ObservedPeriod,
   gapMs: DurationMs,
@@ -94,11 +97,11 @@ function netAfter(
   worthMs: DurationMs,
 ): DurationMs {
   if (limitMs < delayMs) return delayMs - limitMs;
-  // It falls with the gap up to the limit, and does not change beyond it.
+  // The saving falls with the gap up to the limit and is constant above it.
   return gapMs > limitMs ? delayMs - limitMs : (isLast ? 0 : worthMs) - (gapMs - delayMs);
 }
 
-/** The most that gaps within a period save. Only gaps count that save more than their cold starts are worth. */
+/** Largest net saving by gaps within a period. Only gaps count that save more than their cold starts are worth. */
 function savedWithin(period: ObservedPeriod, limitMs: DurationMs, worthMs: DurationMs): DurationMs {
   return idleWithin(period, limitMs < period.delayMs ? limitMs + worthMs : limitMs);
 }

@@ -5,9 +5,9 @@ import { GapSums } from "./gap-sums.ts";
 import type { PeriodColumns } from "./period-columns.ts";
 import { ShortGapModel } from "./short-gaps.ts";
 
-/** What each delay would have meant for a compute, by the model of short gaps where operations do not show it. */
+/** Totals of a compute by delay. The model of short gaps supplies what operations do not show. */
 type ComputeEstimate = {
-  /** In the order of the delays. */
+  /** Totals in the order of the delays. */
   readonly byDelay: readonly EstimatedTotals[];
   /** False if no last request is known, so that all periods count as they were. */
   readonly isModelled: boolean;
@@ -15,7 +15,7 @@ type ComputeEstimate = {
 
 type EstimatedTotals = { readonly coldStarts: number; readonly activeMs: DurationMs };
 
-/** Periods whose last request is not known count as they were. */
+/** Estimates the totals of a compute under each delay. Periods whose last request is unknown count as recorded. */
 export function estimateCompute(
   periods: PeriodColumns,
   endAt: SimTime,
@@ -48,7 +48,7 @@ function groupedByDelay(periods: PeriodColumns, endAt: SimTime) {
     }
     const delayS = periods.delayS[index] as number;
     const windowMs = activeMs - delayS * SECOND;
-    // Started at its creation, and idle for one delay: most likely without a request.
+    // A period that began with the creation and was idle for one delay most likely had no request.
     if (periods.isByCreation(index) && windowMs <= RESOLUTION_MS) continue;
     const lastEnd = suspendedAt - delayS * SECOND;
     const next = isOver ? (periods.requestedAt[index + 1] as number) : periods.recordEnd(index, endAt);
@@ -68,9 +68,9 @@ class PeriodsOfDelay {
   readonly #gapsMs: Float64Array;
   #gaps = 0;
   #periods = 0;
-  /** From the first request to the end of the last one. */
+  /** Total time from the first request of a period to the end of its last one. */
   #windowMs = 0;
-  /** From the last request of a record to its end. */
+  /** Times from the last request of a record to its end. */
   readonly #lastMs: DurationMs[] = [];
   #known: { readonly gaps: GapSums; readonly model: ShortGapModel } | undefined;
 
@@ -103,7 +103,7 @@ class PeriodsOfDelay {
     };
   }
 
-  /** Of a delay that is not shorter than the one in force. */
+  /** Totals under a delay that is not shorter than the one in force: the periods show them. */
   #shown(gaps: GapSums, limitMs: DurationMs): EstimatedTotals {
     const lastMs = this.#lastMs.reduce((sum, ms) => sum + Math.min(ms, limitMs), 0);
     return {

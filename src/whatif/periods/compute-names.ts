@@ -2,7 +2,7 @@ import type { AccountFleet } from "./account-fleet.ts";
 
 type NamedCompute = Pick<AccountFleet["computes"][number], "id" | "project" | "projectName">;
 
-/** How a compute is named on a page: by its project, or by its id if the project has several. */
+/** Names a compute on a page by its project, or by its id if the project has several computes. */
 export function computeNames({ computes }: AccountFleet): (compute: NamedCompute) => string {
   const perProject = new Map<string, number>();
   const projectsPerName = new Map<string, Set<string>>();

@@ -12,7 +12,10 @@ export const CONFIGURES = ACTIVITY_ACTIONS.indexOf("apply_config");
 
 const FINISHED = "finished";
 
-/** The most frequent one first, as the reader of a file compares in this order. An operation with another one changed nothing. */
+/**
+ * Statuses of operations that took effect, the most frequent first, because a reader compares in this order. An
+ * operation with another final status changed nothing.
+ */
 export const DECISIVE_STATUSES: readonly string[] = [
   FINISHED,
   "cancelled",
@@ -22,7 +25,7 @@ export const DECISIVE_STATUSES: readonly string[] = [
   "skipped",
 ];
 
-/** The operations of one compute as an account shows them, oldest first, in columns. Those of one second are in any order. */
+/** The operations of one compute in columns, oldest first. Operations of one second are in any order. */
 export type ComputeOperations = {
   /** The whole second in which each was scheduled. */
   readonly createdAt: Float64Array;
@@ -58,7 +61,9 @@ export function plausibleOrder({ createdAt, action }: ComputeOperations): Uint32
   return order;
 }
 
-/** Those from one position to another, exclusive. */
+/**
+ * The positions from `from` (inclusive) to `to` (exclusive), ordered so that starts and suspends alternate if possible.
+ */
 function alternating(
   action: ComputeOperations["action"],
   from: number,

@@ -2,7 +2,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { AccountFleet } from "./account-fleet.ts";
 
-/** A compute that had a shorter delay than it has now, as pulls before, during and after that have seen. */
+/** A compute that had a shorter delay than it has now, as seen by pulls before, during and after that time. */
 export type DelayExperiment = {
   readonly compute: string;
   readonly delay_s: number;

@@ -10,11 +10,11 @@ export type SeenDelay = { readonly at: SimTime; readonly delay: SuspendDelay };
  * readings on both sides of one bracket the change.
  */
 export class DelayLookup {
-  /** One more than there are changes: the readings between two changes, oldest first. */
+  /** The readings between two changes, oldest first: one element more than there are changes. */
   readonly #readings: readonly ReadingsBetweenChanges[];
   readonly #changes: readonly SimTime[];
 
-  /** Both oldest first. */
+  /** `seen` and `changes` are oldest first. */
   constructor(seen: readonly SeenDelay[], changes: readonly SimTime[]) {
     this.#changes = changes;
     const groups = Array.from({ length: changes.length + 1 }, (): SeenDelay[] => []);
@@ -30,7 +30,7 @@ export class DelayLookup {
     );
   }
 
-  /** Both inclusive. Undefined if no reading holds for all of that time. */
+  /** The delay from `from` to `to`, both inclusive; undefined if no reading holds for all of that time. */
   between(from: SimTime, to: SimTime): SuspendDelay | undefined {
     const before = countBefore(this.#changes, from);
     const next = this.#changes[before];
@@ -60,7 +60,7 @@ function groupOfUnclear(
 class ReadingsBetweenChanges {
   readonly #at: readonly SimTime[];
   readonly #delays: readonly SuspendDelay[];
-  /** For each, how many readings up to it differ from the one before. */
+  /** Element i: how many readings up to i differ from the one before. */
   readonly #differences: readonly number[];
 
   constructor(readings: readonly SeenDelay[]) {
@@ -86,7 +86,7 @@ class ReadingsBetweenChanges {
   }
 }
 
-/** Of ascending instants. */
+/** Number of instants before `at`. `instants`: ascending. */
 function countBefore(instants: readonly SimTime[], at: SimTime): number {
   let [low, high] = [0, instants.length];
   while (low < high) {

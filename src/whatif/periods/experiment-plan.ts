@@ -5,18 +5,18 @@ import { daysOf, type OmittedFigures, omittedFigures } from "./account-fleet.ts"
 import { estimateCompute } from "./compute-estimate.ts";
 import { PeriodBounds } from "./period-bounds.ts";
 
-/** Shorter delays that an experiment may set, and for which the bounds are to shrink. */
+/** Delays that an experiment may set, and for which it narrows the bounds. In seconds. */
 const CANDIDATES_S = [60, 120, 180, 240, 300, 600, 900, 1_800];
 
 export type ExperimentBudget = {
-  /** Of all computes together, as estimated. */
+  /** Limit on the estimate for all computes together. */
   readonly maxExtraColdStartsPerDay: number;
   readonly days: number;
-  /** Dollars for the whole experiment: added cold starts at their worth. */
+  /** Worth of the added cold starts of the whole experiment, in dollars. */
   readonly maxCost: number | undefined;
 };
 
-/** What a report plans with. `standin whatif experiment` plans with any budget. */
+/** Budget of the plan in a report. `standin whatif experiment` accepts any budget. */
 export const REPORTED_BUDGET: ExperimentBudget = {
   maxExtraColdStartsPerDay: 20,
   days: 3,
@@ -28,12 +28,15 @@ export type ExperimentPrices = { readonly pricePerCuHour: number; readonly coldS
 type PlannedCompute = {
   readonly compute: string;
   readonly project: string;
-  /** In force now. */
+  /** Current delay in seconds. */
   readonly delay_s: number;
   readonly set_delay_s: number;
-  /** By the model of short gaps. */
+  /** Estimate by the model of short gaps. */
   readonly extra_cold_starts_per_day: number;
-  /** Dollars a month, summed over the delays in question: the width of the bounds of the saving without the experiment, and with it. */
+  /**
+   * Width of the bounds of the saving before and after the experiment, in dollars a month, summed over the compared
+   * delays.
+   */
   readonly width_before: number;
   readonly width_after: number;
 };
@@ -42,11 +45,11 @@ export type ExperimentPlan = {
   readonly days: number;
   readonly computes: readonly PlannedCompute[];
   readonly extra_cold_starts_per_day: number;
-  /** Whatever the requests are. */
+  /** Upper bound for all possible requests. */
   readonly most_extra_cold_starts_per_day: number;
-  /** Added cold starts at their worth, for the whole experiment. */
+  /** Worth of the added cold starts of the whole experiment, in dollars. */
   readonly cold_start_cost_dollars: number;
-  /** Of all computes, for the days of the experiment: mean over the delays in question. */
+  /** Width of the bounds of all computes over the days of the experiment: mean over the compared delays. */
   readonly width_before_dollars_per_month: number;
   readonly width_after_dollars_per_month: number;
   readonly delays_s: readonly number[];
@@ -57,11 +60,10 @@ export type ExperimentPlan = {
 type Candidate = PlannedCompute & { readonly mostExtra: number; readonly cost: number };
 
 /**
- * Which computes should have a shorter delay for some days, so that the bounds shrink most per added cold start.
- *
- * A delay T in force shows each gap that is longer than T, so the bounds for delays from T on shrink to the resolution, and
- * those for shorter ones are assumed to stay. Computes are chosen in the order of what they gain per cold start, and a chosen
- * one gets a shorter delay if the budget allows it.
+ * Chooses which computes should have a shorter delay for some days, so that the bounds shrink most per added cold
+ * start. A delay T in force shows each gap longer than T. So the bounds for delays from T on shrink to the resolution;
+ * those for shorter delays are assumed to stay. Computes are considered in the order of their gain per cold start, and
+ * each gets a shorter delay if the budget allows it.
  */
 export function planExperiment(
   fleet: AccountFleet,
@@ -109,7 +111,7 @@ function order(a: PlannedCompute, b: PlannedCompute): number {
   return a.compute < b.compute ? -1 : a.compute > b.compute ? 1 : b.set_delay_s - a.set_delay_s;
 }
 
-/** Each shorter delay of one compute. None if its delay is not known. */
+/** Candidates of one compute: each delay shorter than its own. Empty if its delay is unknown. */
 function candidatesOf(
   { id, project, periods, endAt, cu, delay: inForceS, weight }: AccountFleet["computes"][number],
   delays: readonly number[],

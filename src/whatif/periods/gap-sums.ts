@@ -3,10 +3,10 @@ import type { DurationMs } from "../../kernel/time.ts";
 /** Gaps, sorted once, so that each question about a delay is one binary search. */
 export class GapSums {
   readonly #gapsMs: Float64Array;
-  /** For each count of gaps, the sum of the shortest ones. */
+  /** Element n: sum of the n shortest gaps, in milliseconds. */
   readonly #sumsMs: Float64Array;
 
-  /** Sorts the gaps where they are. */
+  /** Sorts `gapsMs` in place. */
   constructor(gapsMs: Float64Array) {
     this.#gapsMs = gapsMs.sort();
     this.#sumsMs = new Float64Array(gapsMs.length + 1);
@@ -22,7 +22,7 @@ export class GapSums {
     return this.count - this.#countUpTo(limitMs);
   }
 
-  /** The sum of all gaps, each up to the limit. */
+  /** Sum of all gaps, each cut at the limit. */
   sumUpTo(limitMs: DurationMs): DurationMs {
     const shorter = this.#countUpTo(limitMs);
     const longer = this.count - shorter;

@@ -16,25 +16,25 @@ export class ObservedPeriod {
   /** The next arrival, or the end of what was read. */
   nextLeast: SimTime = 0;
   nextMost: SimTime = 0;
-  /** From the end of the last request to the next one. It was longer than the delay. */
+  /** Bounds of the time from the end of the last request to the next request. It was longer than the delay. */
   gapLeast: DurationMs = 0;
   gapMost: DurationMs = 0;
-  /** Infinite if it is not known: then no gap is too long. */
+  /** Delay in force; infinite if unknown, so that no gap is too long. */
   delayMs: DurationMs = 0;
-  /** The first request waited for it, so its end is not known better than that. */
+  /** Length of the start. The first request waited for it, so its end is not known more precisely. */
   startMs: DurationMs = 0;
   /** How long the compute was active. */
   activeMs: DurationMs = 0;
-  /** The longest possible time from the first request to the end of the last one. */
+  /** Longest possible time from the first request to the end of the last one. */
   windowMs: DurationMs = 0;
-  /** Restarts within it. A request may have caused each start that looks like one. */
+  /** Number of restarts within the period. Each start that looks like a restart may have been caused by a request. */
   restarts = 0;
   /** Whether the last request is known because the compute suspended by itself. */
   isAutosuspend = false;
-  /** Whether no request came after it. */
+  /** Whether no request followed the period. */
   isLast = false;
   isAtCreation = false;
-  /** Whether it may have had no request, because the compute was started at its creation and idle for one delay. */
+  /** Whether the period may have had no request: the compute was started at its creation and was idle for one delay. */
   mayBeUnused = false;
 
   /** `endAt`: the end of what was read. */
@@ -62,7 +62,7 @@ export class ObservedPeriod {
 
     this.firstLeast = requestedAt;
     this.firstMost = requestedAt + RESOLUTION_MS;
-    // Without a request it suspends one delay after its start.
+    // Without a request, the compute suspends one delay after its start.
     const idleUntil = this.firstMost + startMs + this.delayMs;
     this.mayBeUnused = this.isAtCreation && lastActiveAt <= idleUntil;
     if (this.isAtCreation) this.firstMost = Math.max(this.firstMost, Math.min(idleUntil, this.lastMost));

@@ -2,7 +2,7 @@ import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { RESOLUTION_MS } from "./active-periods.ts";
 import { PeriodColumns } from "./period-columns.ts";
 
-/** From the first instant, inclusive, to the second one, exclusive. */
+/** From `startAt` (inclusive) to `endAt` (exclusive). */
 export type TimeSpan = { readonly startAt: SimTime; readonly endAt: SimTime };
 
 export type RemainingPeriods = {

@@ -4,12 +4,12 @@ import { BoundSums } from "./bound-sums.ts";
 import { ObservedPeriod } from "./observed-period.ts";
 import type { PeriodColumns } from "./period-columns.ts";
 
-/** Between these, both inclusive, whatever the requests were. */
+/** Lower and upper bound, both inclusive, over all possible requests. */
 export type Bounds = { readonly least: number; readonly most: number };
 
 /**
- * What one delay would have meant, for every traffic that could have caused the periods. `coldStarts` are those after the
- * first of each compute. `netSavingCuMs` is CU time saved, minus each cold start more at its worth.
+ * Bounds of the figures of one delay over every traffic that could have caused the periods. `coldStarts`: without the
+ * first start of each compute. `netSavingCuMs`: CU time saved, minus the worth of each additional cold start.
  */
 export type DelayBounds = {
   readonly delay: SuspendDelay;
@@ -66,8 +66,8 @@ export class PeriodBounds {
   }
 
   /**
-   * The periods of one compute and its size. `endAt`: the end of what was read. `weight`: how much longer the whole period is
-   * than the part of it that these periods are from.
+   * Adds the periods of one compute. `endAt`: end of the record. `weight`: length of the whole period divided by the
+   * part that these periods cover.
    */
   addCompute(periods: PeriodColumns, endAt: SimTime, cu: number, weight = 1): void {
     if (periods.length === 0) return;
@@ -95,9 +95,9 @@ export class PeriodBounds {
   }
 
   /**
-   * As it was: periods, cold starts after the first of each compute, and active time. `unused` are starts at the creation
-   * of a compute that suspended one delay later, and their active time; the other figures do not contain them. `coldCu` are
-   * cold starts times the size of their compute.
+   * Recorded totals: periods, cold starts after the first of each compute, and active time. `unused`: starts at the
+   * creation of a compute that suspended one delay later, and their active time; the other figures exclude them.
+   * `coldCu`: cold starts times the size of their compute.
    */
   get recorded() {
     return {

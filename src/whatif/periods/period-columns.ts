@@ -9,13 +9,13 @@ export type ActivePeriod = {
   /** When the start was scheduled: the arrival of the request that caused it, if one did. */
   readonly requestedAt: SimTime;
   /**
-   * `creation`: a new compute is started without a request, so that its first request came later, or during the start, or
-   * never. Also if it is not known when the compute was created.
+   * `creation`: a new compute was started without a request, so its first request came during the start, later or
+   * never. Also used if the creation time of the compute is unknown.
    */
   readonly startedBy: "request" | "creation";
   /** How long the start took, to the millisecond. */
   readonly startMs: DurationMs;
-  /** Undefined while the compute is active at the end of what was read. */
+  /** Undefined if the compute is still active at the end of the record. */
   readonly suspendedAt: SimTime | undefined;
   /** The delay in force; undefined if it is not known. */
   readonly delay: SuspendDelay | undefined;
@@ -43,16 +43,16 @@ export class PeriodColumns {
   readonly startMs: Float64Array;
   /** Infinite while the compute is active. */
   readonly suspendedAt: Float64Array;
-  /** In seconds: not a number if it is not known, infinite for never. */
+  /** Delay in seconds: NaN if unknown, infinite for "never". */
   readonly delayS: Float64Array;
   readonly #end: Uint8Array;
   readonly #isByCreation: Uint8Array;
   readonly #restartedAt = new Map<number, readonly SimTime[]>();
-  /** By the period before it. */
+  /** Ends of records that are followed by unknown time, keyed by the last period of the record. */
   readonly #recordEnds = new Map<number, SimTime>();
   #length = 0;
 
-  /** `capacity`: the most periods that it may get. */
+  /** `capacity`: maximum number of periods. */
   constructor(capacity: number) {
     this.requestedAt = new Float64Array(capacity);
     this.startMs = new Float64Array(capacity);
@@ -110,7 +110,7 @@ export class PeriodColumns {
     return delayOfSeconds(delayS);
   }
 
-  /** Those that any period had. */
+  /** The known delays of all periods, without duplicates. */
   delays(): ReadonlySet<SuspendDelay> {
     const delays = new Set<SuspendDelay>();
     let previous = Number.NaN;
@@ -146,7 +146,7 @@ export class PeriodColumns {
     return this.#restartedAt.get(index) ?? NEVER_RESTARTED;
   }
 
-  /** The time after this instant is not known; the next period begins a new record. */
+  /** Ends the record at this instant, after the period `index`. The next period begins a new record. */
   endRecordAfter(index: number, at: SimTime): void {
     this.#recordEnds.set(index, at);
   }
@@ -156,7 +156,7 @@ export class PeriodColumns {
     return index + 1 === this.#length || (this.#recordEnds.size > 0 && this.#recordEnds.has(index));
   }
 
-  /** Of the record of the last period in it. `endAt`: of what was read. */
+  /** End of the record whose last period is `index`. `endAt`: end of the last record. */
   recordEnd(index: number, endAt: SimTime): SimTime {
     return this.#recordEnds.get(index) ?? endAt;
   }
@@ -166,7 +166,7 @@ export class PeriodColumns {
     return (this.requestedAt[index] as number) + (this.startMs[index] as number);
   }
 
-  /** `endAt`: of what was read. */
+  /** The suspend, or `endAt` (end of the record) while the compute is active. */
   lastActiveAt(index: number, endAt: SimTime): SimTime {
     const suspendedAt = this.suspendedAt[index] as number;
     return suspendedAt === Number.POSITIVE_INFINITY ? endAt : suspendedAt;

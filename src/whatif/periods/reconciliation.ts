@@ -2,7 +2,7 @@ import { SECOND, type SimTime } from "../../kernel/time.ts";
 import { RESOLUTION_MS } from "./active-periods.ts";
 import type { PeriodColumns } from "./period-columns.ts";
 
-/** One hour of a project, or another timeframe, as it was metered. */
+/** Metered active time of a project in one hour or another timeframe. */
 export type MeteredFrame = {
   readonly project: string;
   readonly startAt: SimTime;
@@ -12,13 +12,13 @@ export type MeteredFrame = {
 
 type FrameDifference = MeteredFrame & { readonly byOperationsS: number };
 
-/** `frames`: how many were compared. */
+/** `frames`: number of compared frames. */
 type ReconciledTime = { readonly frames: number; readonly meteredS: number; readonly byOperationsS: number };
 
 type ReconciledProject = ReconciledTime & { readonly project: string; readonly different: number };
 
 export type Reconciliation = ReconciledTime & {
-  /** In the order of the frames. */
+  /** Projects in the order of the frames. */
   readonly projects: readonly ReconciledProject[];
   /** Frames that differ by more than the resolution explains, the largest difference first. */
   readonly different: readonly FrameDifference[];

@@ -4,15 +4,15 @@ import { type DurationMs, SECOND } from "../../kernel/time.ts";
 export type KnownPeriods = {
   /** At least one. */
   readonly periods: number;
-  /** From the first request to the end of the last one, summed. */
+  /** Total time from the first request of a period to the end of its last one. */
   readonly windowMs: DurationMs;
-  /** Gaps after a period that a request ended. */
+  /** Number of gaps after a period that a request ended. */
   readonly gaps: number;
-  /** Those of at most two delays. */
+  /** Number of these gaps that are at most two delays long. */
   readonly nearGaps: number;
 };
 
-/** What a shorter delay would have added to one period on average. */
+/** Mean effect of a shorter delay on one period. */
 type ShortGapEstimate = {
   readonly coldStarts: number;
   readonly savedMs: DurationMs;
@@ -23,7 +23,7 @@ const STEEPEST = 700;
 const STEEPEST_RISE = -50;
 /** Halvings of that interval; more than a double has digits. */
 const STEPS = 60;
-/** Below this, the integrals are taken from their series. */
+/** Below this exponent, series replace the closed forms of the integrals. */
 const NEARLY_FLAT = 1e-4;
 
 /**
@@ -39,17 +39,20 @@ export class ShortGapModel {
   readonly #exponent: number;
   readonly #atDelay: number;
 
-  /** Of one compute, with the same delay. */
+  /** `KnownPeriods`: periods of one compute under the same delay. */
   constructor({ periods, windowMs, gaps, nearGaps }: KnownPeriods, delayMs: DurationMs) {
     this.#delayMs = delayMs;
     const length = windowMs / periods / delayMs;
-    // Half a gap more, so that a record without such gaps does not mean that they are impossible.
+    // Half a gap is added, so that a record without such gaps does not rule them out.
     const share = (nearGaps + 0.5) / (gaps + 1);
     this.#exponent = solvedExponent(length / share);
     this.#atDelay = share / sumBeyond(-this.#exponent, 1);
   }
 
-  /** Of each period, the time after the last request is saved as well. Only for a delay shorter than the one in force. */
+  /**
+   * Mean effect per period of a delay shorter than the one in force. `savedMs` includes the time saved after the last
+   * request.
+   */
   estimate(delayS: number): ShortGapEstimate {
     const cut = 1 - (delayS * SECOND) / this.#delayMs;
     return {

@@ -18,11 +18,11 @@ export type BoundColumns = {
  * A group holds the periods about which delays from one position on say the same.
  */
 export class ShownPeriods {
-  /** Ascending. */
+  /** Delays in milliseconds, ascending. */
   readonly #limitsMs: Float64Array;
   readonly #leastGaps: GapsByLimit;
   readonly #mostGaps: GapsByLimit;
-  /** As far as they count as active time. */
+  /** Idle time that counts as active: least and most. */
   readonly #leastIdle: GapsByLimit;
   readonly #mostIdle: GapsByLimit;
   /** By group: the sums of its periods. */
@@ -80,7 +80,7 @@ export class ShownPeriods {
     const [leastCold, mostCold] = [this.#leastGaps, this.#mostGaps].map((gaps) =>
       gaps.longer(group, limit),
     ) as [number, number];
-    // Without a start where the gap is shorter, and with the time beyond the delay in force instead.
+    // A gap shorter than the limit needs no start, but the time beyond the delay in force is active.
     const net = (gaps: GapsByLimit, cold: number) =>
       (this.#delayMs[group] as number) - gaps.sumUpTo(group, limit) + worthMs * (periods - cold);
     (sums.leastCold[limit] as number) += leastCold;
@@ -106,7 +106,7 @@ class GapsByLimit {
     this.#sumsMs = new Float64Array(this.#counts.length);
   }
 
-  /** Limits before the position of the group do not matter to it. */
+  /** Adds a gap. Limits before the position of the group do not apply to it. */
   add(group: number, gapMs: DurationMs): void {
     const limits = this.#limitsMs;
     let shorter = group;
@@ -125,7 +125,7 @@ class GapsByLimit {
     return count;
   }
 
-  /** The sum of all gaps, each up to a limit. */
+  /** Sum of all gaps, each cut at the limit. */
   sumUpTo(group: number, limit: number): DurationMs {
     const first = group * (this.#limitsMs.length + 1);
     let sumMs = 0;

@@ -17,9 +17,9 @@ export const clairvoyant: Policy = {
 };
 
 /**
- * The same for policies that resume ahead of time: where staying active would be right, it suspends at once and is ready
- * at the next arrival. A bound if starts have a fixed length and a cold start is worth at least twice this length: below
- * that, it can pay to be ready a little after an arrival.
+ * Bound for policies that resume ahead of time: where `clairvoyant` would stay active, it suspends at once and is ready
+ * at the next arrival. It is a bound if starts have a fixed length and a cold start is worth at least twice this
+ * length. Below that, it can pay to be ready a little after an arrival.
  */
 export const clairvoyantResume: Policy = {
   name: "clairvoyant:resume",
@@ -38,9 +38,9 @@ export const clairvoyantResume: Policy = {
 
 class ForesightState implements PolicyState {
   readonly #plan: ForesightPlan;
-  /** Only of a policy that resumes. */
+  /** Undefined if the policy does not resume. */
   readonly #latencies: LatencySource | undefined;
-  /** The first request of the plan that may be the next one. */
+  /** Index of the first request in the plan that may be the next one. */
   #index = 0;
 
   constructor(plan: ForesightPlan, latencies?: LatencySource) {
@@ -67,12 +67,12 @@ class ForesightState implements PolicyState {
   }
 }
 
-/** Draws of the latency that are tried. With a fixed latency the first one is right. */
+/** Maximum number of latency draws. With a fixed latency the first one is exact. */
 const MAX_DRAWS = 64;
 
 /**
- * The latest known instant to resume at in order to be ready by the arrival; undefined if the idle time is too short.
- * The latency is drawn by the instant of the start, so each instant has another one.
+ * The latest instant found at which a resume is ready by the arrival; undefined if the idle time is too short. The
+ * latency is drawn by the instant of the start, so each instant has a different one.
  */
 function resumeFor(arrival: SimTime, idleSince: SimTime, latencies: LatencySource): SimTime | undefined {
   let resumeAt = arrival - latencies.at(arrival);

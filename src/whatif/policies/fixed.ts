@@ -18,7 +18,7 @@ export function fixed(delay: SuspendDelay): Policy {
   };
 }
 
-/** The delay that each compute has. `FixedReplay` receives it with the compute. */
+/** Keeps the current delay of each compute. `FixedReplay` receives it with the compute. */
 export const ownDelays: Policy = {
   name: "present",
   knows: "past",
@@ -31,8 +31,8 @@ export const ownDelays: Policy = {
 };
 
 /**
- * The delay of least weighted cost for the whole fleet, or for each compute, chosen with hindsight over the whole trace.
- * That of the fleet is also good if gaps get longer, as the choice of the curve is.
+ * The delay with the lowest weighted cost for the whole fleet, or for each compute, chosen in hindsight over the whole
+ * trace. The delay of the fleet is also robust against longer gaps, as the recommended delay is; see `stretchedCurve`.
  */
 export function bestFixed(scope: "fleet" | "compute"): Policy {
   // Cached: every compute of a fleet needs the same delay, and the curve takes time to compute.

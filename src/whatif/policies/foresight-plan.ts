@@ -5,13 +5,12 @@ import { type IgnoredSources, isIgnored } from "../trace/ignored-waits.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 
 /**
- * How much longer than this a compute must be idle, before each of its active times, for a cold start to cost less than
- * staying active. Greedy comparison of a gap with the worth of its cold start would not do if starts take time: a cold
- * start delays requests, so it also changes the metered time and the gaps that follow.
- *
- * Calculated from the last active time to the first (dynamic programming). After a request that ends an idle time, all
- * that follows depends only on whether it found the compute active. So the least weighted cost that is still to come has
- * two values for each such request, and the gap before the next one follows from them.
+ * The idle times above which a cold start costs less than staying active. It is not enough to compare a gap with the
+ * worth of its cold start if starts take time: a cold start delays requests, so it also changes the metered time and
+ * the following gaps. Calculated from the last active time to the first (dynamic programming). After a request that
+ * ends an idle time, everything that follows depends only on whether the request found the compute active. So each such
+ * request has two values of the lowest remaining cost, and the limit for the gap before it follows from their
+ * difference.
  */
 export type ForesightPlan = {
   /** The requests after which a cold start can pay, in ascending order; at any other request the compute is active. */
@@ -24,9 +23,11 @@ export type ForesightInput = {
   readonly arrivals: ComputeArrivals;
   readonly latencies: LatencySource;
   readonly startWorth: StartWorth;
-  /** Nobody waits for their requests. */
+  /** Sources for whose requests nobody waits. */
   readonly ignored?: IgnoredSources | undefined;
-  /** What it costs to be ready at an arrival after an idle time without staying active; absent if nothing can. */
+  /**
+   * Cost of being ready at an arrival after an idle time without staying active; undefined if the policy cannot resume.
+   */
   readonly resumeCostMs?: ((idleSince: SimTime, arrival: SimTime) => DurationMs) | undefined;
 };
 
@@ -35,7 +36,7 @@ export function foresightPlan(input: ForesightInput): ForesightPlan {
   const times = activeTimes(input);
   const { at, end } = times;
   const longestIdleMs = new Float64Array(at.length);
-  // The least cost from each of these requests on: if it finds the compute active, and if it starts the compute.
+  // The lowest cost from each of these requests on, if it finds the compute active and if it starts the compute.
   const warmMs = new Float64Array(at.length);
   const coldMs = new Float64Array(at.length);
   const costFrom = (index: number, idleSince: SimTime): DurationMs => {
@@ -57,9 +58,9 @@ export function foresightPlan(input: ForesightInput): ForesightPlan {
   return { at, longestIdleMs };
 }
 
-/** Times in which a compute that is never started is active, whatever else is decided. */
+/** Times in which a compute is active under every decision. */
 type ActiveTimes = {
-  /** Their first requests: instant, and index in the arrivals. */
+  /** First request of each time: instant, and index in the arrivals. */
   readonly at: Float64Array;
   readonly first: Float64Array;
   readonly end: Float64Array;
@@ -103,7 +104,7 @@ function activeTimes({
   };
 }
 
-/** What follows if this request starts the compute: until `busyEnd`, after which `next` is the next active time. */
+/** Effects of a start by this request: it is busy until `busyEnd`, and `next` is the following active time. */
 function coldStart(
   { arrivals: { at, durationMs, source }, latencies, startWorth, ignored }: ForesightInput,
   { at: activeAt, first, end }: ActiveTimes,
@@ -118,7 +119,7 @@ function coldStart(
     if (!isIgnored(ignored, source, i)) waitMs += readyAt - arrival;
     busyEnd = Math.max(busyEnd, readyAt + (durationMs[i] as number));
   }
-  // All that begins until then keeps the compute active.
+  // Active times that begin before the end keep the compute active.
   for (; next < activeAt.length && (activeAt[next] as number) <= busyEnd; next += 1)
     busyEnd = Math.max(busyEnd, end[next] as number);
   const isWaitedFor = waitMs > 0 || !isIgnored(ignored, source, first[index] as number);

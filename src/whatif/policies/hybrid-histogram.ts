@@ -1,9 +1,7 @@
 import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
 import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
-/**
- * Serverless in the Wild (Shahrad et al., ATC'20), section 4.2. Defaults are the paper's.
- */
+/** Options of the policy of Serverless in the Wild (Shahrad et al., ATC'20), section 4.2. Defaults are the paper's. */
 export type HybridOptions = {
   /** Idle times below this are counted by minute; longer ones are out of range. */
   readonly rangeMs: DurationMs;
@@ -14,9 +12,9 @@ export type HybridOptions = {
 const BIN_MS = MINUTE;
 const HEAD_SHARE = 0.05;
 const TAIL_SHARE = 0.99;
-/** The compute is up this share before the head of the histogram, and this share longer than its tail. */
+/** The compute is active this share before the head of the histogram and this share after its tail. */
 const HISTOGRAM_MARGIN = 0.1;
-/** The same for a predicted idle time. */
+/** Margin on both sides of a predicted idle time, as a share of it. */
 const PREDICTION_MARGIN = 0.15;
 /** Below this coefficient of variation of the bins, no idle time is much likelier than another. */
 const REPRESENTATIVE_CV = 2;
@@ -84,14 +82,14 @@ class HybridState implements PolicyState {
     sleepOnly(schedule, suspendedAt);
   }
 
-  /** By the coefficient of variation of the bins' counts. */
+  /** Whether the coefficient of variation of the bins' counts is at least `REPRESENTATIVE_CV`. */
   #isRepresentative(): boolean {
     const mean = this.#inRange / this.#bins.length;
     const variance = this.#sumOfSquares / this.#bins.length - mean * mean;
     return this.#inRange > 0 && variance >= (REPRESENTATIVE_CV * mean) ** 2;
   }
 
-  /** The bin that this share of the idle times in range does not exceed. */
+  /** The quantile of the idle times in range, as the number of its bin. */
   #binOf(share: number): number {
     let remaining = Math.ceil(share * this.#inRange);
     for (let bin = 0; bin < this.#bins.length; bin += 1) {
@@ -103,8 +101,8 @@ class HybridState implements PolicyState {
 }
 
 /**
- * Suspended until `fromMs`, then active until `untilMs`. Below one second, `fromMs` counts as 0: it stays
- * active.
+ * Schedules a suspend until `fromMs`, then active time until `untilMs`. Below one second, `fromMs` counts as 0: the
+ * compute stays active.
  */
 function resumeBetween(
   schedule: SleepSchedule,

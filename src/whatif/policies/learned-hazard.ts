@@ -9,17 +9,17 @@ import {
 } from "./policy.ts";
 import { WorthSeen } from "./worth-seen.ts";
 
-/** Ratio of one bin to the one before: a delay is known to 7 %, and 200 bins reach a week. */
+/** Ratio of the lengths of neighboring bins: delays are accurate to 7 %, and 200 bins reach a week. */
 const GROWTH = 1.07;
 const BINS = Math.ceil(Math.log(LONGEST_DELAY_S) / Math.log(GROWTH)) + 1;
-/** With fewer idle times the delay is that of ski rental. */
+/** With fewer idle times, the policy uses the delay of ski rental. */
 const MIN_SAMPLES = 10;
 /** The delay is recomputed when the number of idle times has grown by this factor. */
 const RECOMPUTE_GROWTH = 1.1;
 
 /**
- * Records idle times and uses the delay that would have been cheapest for them: while a compute is idle, the
- * rest of the distribution shows whether it is still worth waiting.
+ * Records idle times and uses the delay that would have been cheapest for them. While a compute is idle, the remaining
+ * distribution shows whether further waiting pays.
  */
 export const learnedHazard: Policy = {
   name: "hazard",
@@ -33,11 +33,11 @@ class HazardState implements PolicyState {
   readonly #worth: WorthSeen;
   readonly #counts = new Float64Array(BINS + 1);
   readonly #sumsMs = new Float64Array(BINS + 1);
-  /** What the cold starts after these idle times would be worth. */
+  /** By bin: worth of the cold starts after these idle times. */
   readonly #worthsMs = new Float64Array(BINS + 1);
   #samples = 0;
   #recomputeAt = MIN_SAMPLES;
-  /** Undefined until it was computed. */
+  /** Cheapest delay; undefined until it is computed. */
   #cheapestMs: DurationMs | undefined;
 
   constructor(context: PolicyContext) {

@@ -62,7 +62,7 @@ export const POLICY_FORMS: readonly PolicyForm[] = [
 /** Parses one form, or the name of `ownDelays`. Throws a RangeError that names the field and lists the forms. */
 export function parsePolicy(text: string): Policy {
   const trimmed = text.trim();
-  // Comparisons add this policy themselves: it needs a world whose computes have different delays.
+  // Comparisons add this policy themselves, because it needs a world whose computes have different delays.
   if (trimmed === ownDelays.name) return ownDelays;
   for (const { parse } of POLICY_FORMS) {
     const policy = parse(trimmed);

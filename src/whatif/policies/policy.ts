@@ -18,7 +18,7 @@ export type SleepSchedule = {
   sleepAt: SimTime;
   /** Not before `sleepAt`, and after it if the previous resume was unused; infinite for never. */
   resumeAt: SimTime;
-  /** How long it then stays active, from the end of its start, before it suspends again. */
+  /** How long the compute then stays active, from the end of its start, before it suspends again. */
   holdMs: DurationMs;
 };
 
@@ -38,20 +38,20 @@ export interface PolicyState {
   /** An idle time of this length ended with an arrival at `at`. */
   learn?(idleMs: DurationMs, at: SimTime): void;
   /**
-   * The start after this idle time is worth this much, or would have been had the compute been suspended: nothing if nobody
-   * waits for it. Called after `learn`, when the start has ended or the compute is idle again.
+   * The worth of the start after this idle time, or of the start that a suspended compute would have needed; 0 if
+   * nobody waits for it. Called after `learn`, when the start has ended or the compute is idle again.
    */
   learnStart?(worthMs: DurationMs, idleMs: DurationMs, at: SimTime): void;
 }
 
-/** What a policy may know of its compute. */
+/** What a policy can read about its compute. */
 export type PolicyContext = {
   /** Index of the compute: selects its random streams. */
   readonly number: number;
   readonly random: Random;
-  /** What each cold start of this compute is worth: weighted costs count the same. */
+  /** Worth of each cold start of this compute. Weighted costs use the same. */
   readonly startWorth: StartWorth;
-  /** The mean length of a start, which is what one request waits. */
+  /** Mean length of a start: the wait of one request. */
   readonly meanStartMs: DurationMs;
   /** The mean worth of the cold starts in these gaps, in whole seconds. */
   readonly meanWorthS: (gaps: Gaps, scope: "fleet" | "compute") => number;
@@ -61,7 +61,7 @@ export type PolicyContext = {
   readonly fleetGaps: () => Gaps;
   /** All requests of this compute: only for policies that know the future. */
   readonly computeArrivals: () => ComputeArrivals;
-  /** Nobody waits for their requests. */
+  /** Sources for whose requests nobody waits. */
   readonly ignored?: IgnoredSources | undefined;
 };
 
@@ -74,9 +74,12 @@ export type Policy = {
   readonly isRandom: boolean;
   /** Whether it may start a compute without a request. */
   readonly resumes: boolean;
-  /** Whether it needs the gaps of the whole fleet, which are read in a pass before. */
+  /** Whether it needs the gaps of the whole fleet, which takes a pass through the traffic before the replay. */
   readonly usesFleetGaps?: boolean;
-  /** Set if it is one delay for all, or each compute's own: `FixedReplay` replays such a policy faster. */
+  /**
+   * Set if the policy is one delay for all computes, or each compute's own delay. `FixedReplay` replays such a policy
+   * faster.
+   */
   readonly delay?: DelayChoice;
   createState(context: PolicyContext): PolicyState;
 };

@@ -6,7 +6,7 @@ export type PredictiveOptions = {
   readonly delayMs: DurationMs;
   /** How long before an expected request it resumes. */
   readonly leadMs: DurationMs;
-  /** An hour of the week is expected to be busy if it was in at least this share of the weeks seen. */
+  /** An hour of the week is predicted to be busy if it was busy in at least this share of the weeks so far. */
   readonly share: number;
 };
 
@@ -61,7 +61,7 @@ class PredictiveState implements PolicyState {
     this.#resumeAfter(suspendedAt, schedule);
   }
 
-  /** Within the next week: the first hour that is expected to be busy and whose lead has not begun. */
+  /** Schedules a resume for the first busy hour within the next week whose lead has not begun. */
   #resumeAfter(suspendedAt: SimTime, schedule: SleepSchedule): void {
     const { delayMs, leadMs } = this.#options;
     schedule.holdMs = leadMs + delayMs;

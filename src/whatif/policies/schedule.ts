@@ -6,7 +6,7 @@ import { type WeekWindow, WeekWindows, type Windows } from "./week-windows.ts";
 export type ScheduleOptions = {
   readonly windows: readonly WeekWindow[];
   readonly zone: string;
-  /** Outside of the windows. */
+  /** Delay outside of the windows. */
   readonly delayMs: DurationMs;
 };
 
@@ -34,7 +34,7 @@ export class ScheduleState implements PolicyState {
     this.#latencies = latencies;
   }
 
-  /** A compute that would suspend in a window, or at its start, stays active until its end. */
+  /** A compute that would suspend in a window, or at its start, stays active until the window ends. */
   schedule(idleSince: SimTime, schedule: SleepSchedule): void {
     schedule.sleepAt = this.#windows.endAt(idleSince + this.#delayMs);
     this.resumeAfter(schedule.sleepAt, schedule);
@@ -57,7 +57,7 @@ const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 export const SCHEDULE_RULE =
   "expected days and local times, such as schedule:mon-fri@08:00-18:00; an end that is not after the start is on the next day";
 
-/** Undefined for anything else. */
+/** Parses windows of a week; undefined for any other text. */
 export function parseWeekWindows(text: string): readonly WeekWindow[] | undefined {
   const [, first = "", last = first, fromHour, fromMinute, toHour, toMinute] =
     /^([a-z]{3})(?:-([a-z]{3}))?@(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(text) ?? [];
@@ -80,7 +80,7 @@ export function parseWeekWindows(text: string): readonly WeekWindow[] | undefine
   }));
 }
 
-/** Up to 24:00. */
+/** Time since midnight, at most 24:00; undefined for an invalid time. */
 function timeOfDay(hours = "", minutes = ""): DurationMs | undefined {
   const ms = Number(hours) * HOUR + Number(minutes) * MINUTE;
   return hours !== "" && Number(minutes) < 60 && ms <= 24 * HOUR ? ms : undefined;

@@ -4,8 +4,8 @@ import { type Policy, sleepOnly } from "./policy.ts";
 import { WorthSeen } from "./worth-seen.ts";
 
 /**
- * Stays active for as long as a cold start is worth, by the mean of the starts so far. If all starts are worth the same,
- * it costs at most twice as much as perfect foresight, for any trace.
+ * Stays active for as long as a cold start is worth: the mean worth of the starts so far. If all starts are worth the
+ * same, it costs at most twice as much as perfect foresight, for any trace.
  */
 export const skiRental: Policy = {
   name: "ski-rental",
@@ -22,8 +22,8 @@ export const skiRental: Policy = {
 };
 
 /**
- * Stays active for a random share of that time: e / (e − 1) = 1.5820 times the cost of perfect foresight in
- * expectation, for any gap.
+ * Stays active for a random share of the delay of `skiRental`. Its expected cost is e / (e − 1) = 1.5820 times that of
+ * perfect foresight, for any gap.
  */
 export const skiRentalRandomised: Policy = {
   name: "ski-rental:randomised",

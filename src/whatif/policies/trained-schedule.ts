@@ -5,16 +5,15 @@ import { ScheduleState } from "./schedule.ts";
 import type { Windows } from "./week-windows.ts";
 
 export type TrainedOptions = {
-  /** Training days: until this instant, or for this long after the first request of the compute. */
+  /** End of the training days: an instant, or a time after the first request of the compute. */
   readonly until: { readonly at: SimTime } | { readonly afterMs: DurationMs };
-  /** Outside of the windows, and in the training days. */
+  /** Delay outside of the windows, and on the training days. */
   readonly delayMs: DurationMs;
 };
 
 /**
- * Learns a schedule for each compute from its training days and then applies it without a change. Hours of
- * workdays and of weekend days (UTC) are active if that would have cost less, on all training days together,
- * than the plain delay.
+ * Learns a schedule for each compute from its training days, then applies it unchanged. An hour of workdays or weekend
+ * days (UTC) is active if that would have cost less than the plain delay, over all training days together.
  */
 export function trainedSchedule(options: TrainedOptions, name = "schedule:trained"): Policy {
   return {
@@ -45,7 +44,8 @@ class TrainedState implements PolicyState {
       return;
     }
     schedule.sleepAt = idleSince + delayMs;
-    // The first window after the training, if no request comes before. A start at its end counts as after it.
+    // Resumes at the first window after the training, if no request arrives before. A start exactly at the end of the
+    // training counts as after it.
     this.#scheduled.resumeAfter(Math.max(schedule.sleepAt, this.#trainedUntil - 1), schedule);
   }
 
@@ -74,7 +74,7 @@ const LAST_WORKDAY = 5;
 class LearntHours implements Windows {
   /** By hour of workdays, then of weekend days. */
   readonly #suspendedMs = new Float64Array(2 * HOURS_PER_DAY);
-  /** What the cold starts are worth. */
+  /** Worth of the cold starts by hour. */
   readonly #worthMs = new Float64Array(2 * HOURS_PER_DAY);
 
   addColdStart(at: SimTime, worthMs: DurationMs): void {
@@ -113,7 +113,7 @@ class LearntHours implements Windows {
   }
 }
 
-/** Of an hour since the epoch. */
+/** Index of an hour: its hour of the day, plus `HOURS_PER_DAY` on weekend days. `hour`: hours since the epoch. */
 function slotOf(hour: number): number {
   const day = Math.floor(hour / HOURS_PER_DAY);
   return (weekdayOf(day * DAY) > LAST_WORKDAY ? HOURS_PER_DAY : 0) + hour - day * HOURS_PER_DAY;

@@ -12,11 +12,11 @@ export interface Windows {
 
 /** A time that repeats every week, in local time. */
 export type WeekWindow = {
-  /** 1 Monday, 7 Sunday. */
+  /** From 1 (Monday) to 7 (Sunday). */
   readonly weekday: number;
-  /** After midnight. */
+  /** Start of the window after midnight. */
   readonly fromMs: DurationMs;
-  /** After the same midnight, so it may be beyond the next one; above `fromMs`. */
+  /** End of the window after the same midnight, so it may be after the next one. Above `fromMs`. */
   readonly toMs: DurationMs;
 };
 
@@ -47,7 +47,7 @@ export class WeekWindows implements Windows {
   nextStart(at: SimTime): SimTime {
     if (at === Number.POSITIVE_INFINITY) return at;
     const day = this.#localDay(at);
-    // A day more at both ends, for windows beyond midnight and changes of the clocks.
+    // One more day on both sides, for windows across midnight and clock changes.
     for (let ahead = -1; ahead <= DAYS_PER_WEEK + 1; ahead += 1)
       for (const { fromMs } of this.#windowsOf(day + ahead)) {
         const start = this.#zone.toInstant((day + ahead) * DAY + fromMs);
@@ -76,5 +76,5 @@ export class WeekWindows implements Windows {
   }
 }
 
-/** Half-hour windows all week. Windows that join for longer have no end. */
+/** Number of half-hour windows in a week. Windows that join for longer have no end. */
 const MAX_JOINED = 2 * 24 * DAYS_PER_WEEK;

@@ -1,9 +1,9 @@
 import type { DurationMs } from "../../kernel/time.ts";
 import type { PolicyContext } from "./policy.ts";
 
-/** What a cold start is worth, as far as a policy knows that does not know the future: the mean of those so far. */
+/** Running mean of the worth of the cold starts so far, for policies without foresight. */
 export class WorthSeen {
-  /** While none was seen: one request waits. */
+  /** Used before the first start: worth of a start that one request waits for. */
   readonly #firstMs: DurationMs;
   #sumMs: DurationMs = 0;
   #starts = 0;
@@ -16,7 +16,7 @@ export class WorthSeen {
     return this.#starts === 0 ? this.#firstMs : this.#sumMs / this.#starts;
   }
 
-  /** What a start is worth, or would have been had the compute been suspended. */
+  /** Adds the worth of a start, or of the start that a suspended compute would have needed. */
   add(worthMs: DurationMs): void {
     this.#sumMs += worthMs;
     this.#starts += 1;

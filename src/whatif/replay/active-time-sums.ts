@@ -5,16 +5,16 @@ import { type ActiveTimes, COLD_START, FIRST_START, RESUME } from "./active-time
 import { addActiveTimesByDay, addSizeByDay } from "./outcome-days.ts";
 import { addMeteredTime, type ReplayOutcome } from "./replay-outcome.ts";
 
-/** At most this many are collected before they are added. */
+/** Number of active times collected before they are added. */
 const CAPACITY = 256;
 
-/** The compute of active times. */
+/** The compute that active times belong to. */
 export type ActiveCompute = {
   readonly lifetime: Period;
-  /** Its smallest size if it scales. */
+  /** Size in CU; the smallest one if the compute scales. */
   readonly cu: number;
   readonly startWorth: StartWorth;
-  /** Of a compute that scales. */
+  /** Sizes of a compute that scales. */
   readonly sizes?: LoadSizes | undefined;
   readonly visitSize?: VisitSize | undefined;
 };
@@ -43,7 +43,7 @@ export class ActiveTimeSums implements ActiveTimes {
     this.#compute = compute;
   }
 
-  /** After `to` of the active time at `count` was written. */
+  /** Ends the active time at `count`. Its `to` must have been written. */
   end(): void {
     const { sizes, cu, visitSize } = this.#compute;
     const to = this.to[this.count] as number;
@@ -53,7 +53,7 @@ export class ActiveTimeSums implements ActiveTimes {
     if (this.count === CAPACITY) this.flush();
   }
 
-  /** Ends the compute. */
+  /** Adds the remaining active times. Called at the end of each compute. */
   flush(): void {
     const { cu, lifetime, startWorth, sizes } = this.#compute;
     const { activeByDay, days } = this.#outcome;
@@ -66,7 +66,7 @@ export class ActiveTimeSums implements ActiveTimes {
     this.count = 0;
   }
 
-  /** Metered time of a compute that scales, which its load divides. */
+  /** Adds metered time of a compute that scales, one size at a time. */
   readonly #addSize: VisitSize = (from, to, sizeCu) => {
     const { days } = this.#outcome;
     this.#outcome.cuMs += (to - from) * sizeCu;
@@ -75,7 +75,9 @@ export class ActiveTimeSums implements ActiveTimes {
   };
 }
 
-/** No policy avoids a first start, and nobody waits for a resume unless it is late. */
+/**
+ * Sets the worth of a start: 0 for a first start, which no policy avoids, and for a resume that no request waits for.
+ */
 function weigh({ startedBy, waitMs, worthMs, count }: ActiveTimes, startWorth: StartWorth): void {
   for (let index = 0; index < count; index += 1) {
     const by = startedBy[index];

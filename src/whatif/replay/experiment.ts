@@ -13,21 +13,21 @@ import { type ComputeSetting, FixedReplay } from "./fixed-replay.ts";
 import { PolicyReplay } from "./policy-replay.ts";
 import { emptyOutcomeByDay, type ReplayOutcome } from "./replay-outcome.ts";
 
-/** What is the same for all policies that an experiment compares. */
+/** Settings that all compared policies share. */
 export type ExperimentSetting = WorthCosts & {
   readonly latency: StartLatency;
-  /** Policies that share it draw the same start latencies. */
+  /** Policies with the same `random` draw the same start latencies. */
   readonly random: Random;
-  /** Nobody waits for their requests. */
+  /** Sources for whose requests nobody waits. */
   readonly ignored?: IgnoredSources | undefined;
   /** Values by compute, where computes differ. */
   readonly perCompute?:
     | {
         readonly cu?: readonly number[] | undefined;
         readonly delays?: readonly SuspendDelay[] | undefined;
-        /** When each was deleted. */
+        /** Deletion of each compute; undefined for those that were not deleted. */
         readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
-        /** Sizes that follow the load; of those, `cu` has the smallest. */
+        /** Sizes that follow the load; `cu` is then the smallest size. */
         readonly scaling?: ScalingComputes | undefined;
       }
     | undefined;

@@ -11,7 +11,7 @@ export type PointFigures = {
   /** Gaps longer than the delay. The first start of each compute is not one of them. */
   readonly cold_starts: number;
   readonly cold_starts_per_day: number;
-  /** Upper limit of 95 % confidence, where autosuspend is on and there were none; otherwise absent. */
+  /** Upper limit (95 % confidence). Present if autosuspend is on and there were no cold starts. */
   readonly cold_starts_per_day_at_most_95?: number;
   readonly active_s: number;
   readonly cu_hours: number;
@@ -21,7 +21,7 @@ export type PointFigures = {
    * delay minimizes it.
    */
   readonly burden_s: number;
-  /** One start of mean length per arrival at a suspended compute, first starts included. */
+  /** Assumes that one request waits for each start of mean length, first starts included. */
   readonly added_wait_s: number;
   /** Mean over all requests, including those that do not wait. */
   readonly added_wait_mean_ms: number;
@@ -36,7 +36,7 @@ export type AddedWaitInput = {
   readonly startMs: DurationMs;
   readonly arrivals: number;
   readonly firstStarts: number;
-  /** Total wait; default: one request waits for each start. */
+  /** Total wait; default: one mean start per start, for one request. */
   readonly waitMs?: DurationMs | undefined;
 };
 
@@ -69,7 +69,10 @@ export function pointFigures(
   };
 }
 
-/** In seconds, or in CU-seconds if sizes differ. Each cold start has the mean worth, because a curve knows no waits. */
+/**
+ * Weighted cost in seconds, or in CU-seconds if sizes differ. Each cold start has the mean worth, because a curve
+ * contains no waits.
+ */
 function curveCostS(
   { activeMs, coldStarts, cuMs, cuColdStarts }: WithCuMs<Pick<CurvePoint, "activeMs" | "coldStarts">>,
   { cu, dollars, coldStartS }: Costs,
@@ -127,7 +130,7 @@ export function outcomeFigures(outcome: ReplayOutcome, periodMs: DurationMs, cos
   };
 }
 
-/** The figures that follow from totals, so that they also have margins. */
+/** The figures that follow from totals by day, so that they have margins. */
 export type TotalFigures = Pick<
   OutcomeFigures,
   | "cold_starts"

@@ -19,16 +19,16 @@ export type ReplayObserver = {
   sized?: VisitSize;
 };
 
-/** Values of one compute, instead of those that are the same for all. */
+/** Settings of one compute. An omitted delay is that of the replay. */
 export type ComputeSetting = {
   readonly cu?: number | undefined;
   readonly delay?: SuspendDelay | undefined;
   readonly deletedAt?: SimTime | undefined;
   /** Absent: its cold starts are worth nothing. */
   readonly startWorth?: StartWorth | undefined;
-  /** Of a compute that scales; `cu` is its smallest size. */
+  /** Sizes of a compute that scales; `cu` is its smallest size. */
   readonly sizes?: LoadSizes | undefined;
-  /** Nobody waits for their requests. */
+  /** Sources for whose requests nobody waits. */
   readonly ignored?: IgnoredSources | undefined;
 };
 
@@ -60,7 +60,7 @@ export class FixedReplay {
   #readyAt: SimTime = 0;
   #busyEnd: SimTime = 0;
 
-  /** Adds to `outcome`, of one compute or of a fleet. */
+  /** Adds to `outcome`, which may be that of one compute or of a fleet. */
   constructor(
     period: Period,
     delay: SuspendDelay,
@@ -95,7 +95,7 @@ export class FixedReplay {
     this.#isNew = true;
   }
 
-  /** The next requests of the compute. */
+  /** Adds the next requests of the compute. */
   add(arrivals: ComputeArrivals): void {
     const { at, durationMs, source } = arrivals;
     let i = this.#isNew && at.length > 0 ? this.#addFirst(arrivals) : 0;
@@ -104,7 +104,7 @@ export class FixedReplay {
       this.#sizes?.addRequests(arrivals, from, i, this.#readyAt);
       if (i === at.length) break;
       this.#sleep();
-      // As a resume ahead of time: those who arrive during the start wait.
+      // Counted as a resume ahead of time: requests that arrive during the start wait.
       this.#start(at[i] as number, isIgnored(this.#ignored, source, i) ? RESUME : COLD_START);
     }
     this.outcome.arrivals += at.length;
@@ -118,7 +118,7 @@ export class FixedReplay {
     this.#isNew = true;
   }
 
-  /** A compute is suspended before its first request. Gives the number of requests handled. */
+  /** Starts the compute at its first request. Returns the number of requests handled. */
   #addFirst({ at, durationMs, source }: ComputeArrivals): number {
     const arrival = at[0] as number;
     this.#isNew = false;
@@ -132,7 +132,7 @@ export class FixedReplay {
   }
 
   /**
-   * Requests from index `from` on that arrive during the start run at its end. Gives the index of the first
+   * Adds requests from index `from` on that arrive during the start and run at its end. Returns the index of the first
    * later one.
    */
   #addWaiting({ at, durationMs, source }: ComputeArrivals, from: number): number {
@@ -153,7 +153,7 @@ export class FixedReplay {
     return i;
   }
 
-  /** Requests that find the compute active: nearly all. Gives the index of the first that does not. */
+  /** Adds requests that find the compute active: nearly all. Returns the index of the first that does not. */
   #addActive(at: Float64Array, durationMs: Float64Array, from: number): number {
     // The product tells V8 that this is a double; otherwise it allocates a heap number in each iteration.
     const delayMs = this.#delayMs * 1;

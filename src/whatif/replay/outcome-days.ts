@@ -4,7 +4,7 @@ import { lowerBound, type Period } from "../../traffic/recorded/trace/trace.ts";
 import { dayCount, MAX_DAYS } from "../trace/long-gaps.ts";
 import { type ActiveTimes, COLD_START, FIRST_START } from "./active-times.ts";
 
-/** What a replay adds up. */
+/** Totals of a replay. */
 export type OutcomeTotals = {
   arrivals: number;
   /** First starts of computes in the period: no policy avoids them. */
@@ -23,11 +23,11 @@ export type OutcomeTotals = {
   /** Metered time × size, in CU-milliseconds; the size is 1 CU where none is given. */
   cuMs: number;
   /**
-   * What the cold starts are worth, each by the requests that wait for it; so is a resume that requests wait for.
-   * First starts are not among them.
+   * Worth of the cold starts and of resumes that requests wait for, by the requests that wait. First starts are
+   * excluded.
    */
   startWorthMs: DurationMs;
-  /** The same × size of the compute; the size is 1 CU where none is given. */
+  /** `startWorthMs` times the size of each compute; the size is 1 CU where none is given. */
   cuStartWorthMs: number;
   /** Time that requests wait for starts. */
   waitMs: DurationMs;
@@ -74,7 +74,7 @@ function daysOf(firstDay: SimTime, count: number): OutcomeDays {
   };
 }
 
-/** In order of time. */
+/** Adds arrivals by day. `at`: ascending. */
 export function addArrivalsByDay(days: OutcomeDays, at: Float64Array): void {
   const { arrivals, firstDay } = days;
   for (let from = 0; from < at.length; ) {
@@ -88,8 +88,9 @@ export function addArrivalsByDay(days: OutcomeDays, at: Float64Array): void {
 }
 
 /**
- * Starts, what they are worth, and the waits for them count on the day of the start. Active time is divided among its
- * days, and is metered from the end of the start. `meteredCu`: 0 if `addSizeByDay` adds the metered time.
+ * Adds active times by day. Starts, their worth and the waits for them count on the day of the start. Active time is
+ * divided among its days, and is metered from the end of the start. `meteredCu`: 0 if `addSizeByDay` adds the metered
+ * time.
  */
 export function addActiveTimesByDay(
   days: OutcomeDays,
@@ -116,7 +117,7 @@ export function addActiveTimesByDay(
   }
 }
 
-/** An active time that begins on a day. */
+/** Adds an active time that begins on a day. */
 function addActiveByDay(
   { firstDay, activeMs, startingMs, cuMs }: OutcomeDays,
   firstOfTime: number,
@@ -149,7 +150,7 @@ export function addSizeByDay(days: OutcomeDays, from: SimTime, to: SimTime, cu: 
   }
 }
 
-/** Adds `factor` times another one that begins on the same day and does not end later. */
+/** Adds `factor` times the totals of `part`, which begins on the same day and does not end later. */
 export function addDays(into: OutcomeDays, part: OutcomeDays, factor = 1): void {
   for (const name of TOTALS) {
     const [sums, values] = [into[name], part[name]];
@@ -172,7 +173,7 @@ export function copyOfDays(days: OutcomeDays, factor = 1): OutcomeDays {
   return copy;
 }
 
-/** Over some days, each as often as it is listed. */
+/** Totals over some days, each counted as often as it is listed. */
 export function totalsOfDays(days: OutcomeDays, selected: readonly number[]): OutcomeTotals {
   const sum = (values: Float64Array) => {
     let total = 0;

@@ -31,16 +31,16 @@ export class PolicyReplay {
   #startWorth: StartWorth = NO_WORTH;
   #ignored: IgnoredSources | undefined;
   #startedBy = FIRST_START;
-  /** Of the last start: the total time that requests wait for it. */
+  /** Total time that requests wait for the last start. */
   #startWaitMs: DurationMs = 0;
   #isNew = true;
   #activeSince: SimTime = 0;
   #readyAt: SimTime = 0;
   #busyEnd: SimTime = 0;
-  /** The last idle time whose start is not over, or would not be; see `learnStart`. */
+  /** Last idle time whose start has not ended (or would not have ended); see `learnStart`. */
   #idleMs: DurationMs = 0;
   #idleEnd: SimTime | undefined;
-  /** Whether nobody waits for the request that ended it. */
+  /** Whether nobody waits for the request that ended the idle time. */
   #isEndIgnored = false;
   #wouldBeReadyAt: SimTime = 0;
   #wouldWaitMs: DurationMs = 0;
@@ -113,7 +113,7 @@ export class PolicyReplay {
     this.#learnStart();
     this.#policyState?.schedule(idleSince, this.#schedule, arrival);
     if (!this.#sleepUntil(arrival)) {
-      // As a resume ahead of time: those who arrive during the start wait.
+      // Counted as a resume ahead of time: requests that arrive during the start wait.
       this.#start(arrival, isUnwaited ? RESUME : COLD_START);
     }
     this.#policyState?.learn?.(arrival - idleSince, arrival);
@@ -150,7 +150,7 @@ export class PolicyReplay {
       isActive = at <= holdEndsAt;
       if (isActive) this.outcome.resumesUsed += at < this.#lifetime.endAt ? 1 : 0;
       else this.outcome.resumesWasted += 1;
-      // The next suspend must be later, or the loop would never end.
+      // The next suspend must be later, otherwise the loop would not end.
       if (!isActive) {
         if (holdEndsAt <= sleepAt) throw new Error(`a policy resumes at ${resumeAt} for no time`);
         sleepAt = holdEndsAt;

@@ -19,9 +19,9 @@ export type ReplayOutcome = Omit<OutcomeTotals, "waitMs"> & {
   readonly activeByDay: Float64Array;
   /** The shortest and the longest delay that the policy has chosen in hindsight; undefined for other policies. */
   chosenDelays?: ChosenDelays | undefined;
-  /** Undefined where it is not needed. */
+  /** Undefined if not requested. */
   byCompute?: StartsByCompute | undefined;
-  /** By UTC day, for margins; undefined where they are not needed. */
+  /** Totals by UTC day, for margins; undefined if not requested. */
   readonly days?: OutcomeDays | undefined;
 };
 
@@ -47,7 +47,7 @@ export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
   };
 }
 
-/** With totals by UTC day, unless there are too many days. */
+/** An empty outcome with totals by UTC day, unless there are more than `MAX_DAYS`. */
 export function emptyOutcomeByDay(period: Period): ReplayOutcome {
   return { ...emptyOutcome(period), days: emptyDays(period) };
 }
@@ -136,7 +136,7 @@ export function meteredMs({
   return activeMs - startingMs;
 }
 
-/** Adds what a start is worth, for a compute of `cu`. */
+/** Adds the worth of a start of a compute of size `cu`. */
 export function addStartWorth(outcome: ReplayOutcome, worthMs: DurationMs, cu: number): void {
   outcome.startWorthMs += worthMs;
   outcome.cuStartWorthMs += worthMs * cu;

@@ -18,13 +18,13 @@ import { type LatencySource, StartLatencies, type StartLatency } from "../units/
 const LONGEST_DECAY_S = 3_600;
 
 /**
- * The CU time above the smallest sizes, for every delay: of busy times, and of the idle times that follow them, in which
- * the load average falls. Replayed under the current setting, so other delays assume that a start changes nothing of the
- * load average: it is close to zero a minute after the last request.
+ * The CU time above the smallest sizes, for every delay: during busy times, and during the following idle times, in
+ * which the load average falls. It is replayed under the current setting. Other delays assume that a start does not
+ * change the load average, which is close to zero a minute after the last request.
  */
 class ScaledTime {
   readonly #busyCuMs: number;
-  /** Up to a delay in whole seconds, at most `LONGEST_DECAY_S`. */
+  /** Index: delay in whole seconds, at most `LONGEST_DECAY_S`. */
   readonly #idleCuMs: Float64Array;
 
   constructor(busyCuMs: number, idleCuMsBySecond: Float64Array) {
@@ -49,9 +49,9 @@ class ScaledTime {
 
 export type FleetScaledTime = {
   readonly fleet: ScaledTime;
-  /** Of the computes that scale, by number. */
+  /** Time of each compute that scales, by its number. */
   readonly computes: ReadonlyMap<number, ScaledTime>;
-  /** Under the current setting, by group and day, as `LongGaps` has them. Empty without long gaps. */
+  /** CU time under the current setting, by group and day as in `LongGaps`. Empty without long gaps. */
   readonly cells: Float64Array;
 };
 
@@ -128,7 +128,7 @@ function addCompute(
     visitUntil(busyEnd, undefined, true);
     const suspendAt = busyEnd + idleMs;
     visitUntil(Math.min(to, suspendAt), busyEnd, true);
-    // What a longer delay would add.
+    // Time that a longer delay would add.
     if (to > suspendAt) visitUntil(Math.min(to, busyEnd + LONGEST_DECAY_S * SECOND), busyEnd, false);
   };
   for (let i = 0; i < at.length; i += 1) {

@@ -3,18 +3,18 @@ import type { OutcomeTotals } from "./outcome-days.ts";
 
 /** How the computes with requests differ, in plain values, so that a worker can return it. */
 export type StartsByCompute = {
-  /** Of the requests of each compute, the percentage that starts it, the first request included. In no order. */
+  /** Per compute: percentage of its requests that start it, including the first one. In any order. */
   readonly coldPercents: number[];
-  /** The 99th percentile of the wait over all requests of each compute. In no order. */
+  /** Per compute: 99th percentile of the wait over all its requests. In any order. */
   readonly waitsP99Ms: DurationMs[];
-  /** The highest of each, by value and then by name. */
+  /** Computes with the highest values, by value and then by name. */
   mostColdStarts: readonly ComputeValue[];
   longestWaits: readonly ComputeValue[];
 };
 
 export type ComputeValue = { readonly compute: string; readonly value: number };
 
-/** Computes that are named. */
+/** Most computes that are named. */
 const MAX_NAMED = 5;
 const SHARE = 0.99;
 
@@ -61,9 +61,9 @@ export type ComputeDistribution = {
 
 /** How the computes with requests differ. */
 export type ComputeDistributions = {
-  /** Of the requests of a compute, the percentage that starts it, the first request included. */
+  /** Percentage of the requests of a compute that start it, including the first one. */
   readonly cold_start_percent: ComputeDistribution;
-  /** Over all requests of a compute. */
+  /** 99th percentile of the wait over all requests of a compute. */
   readonly wait_p99_ms: ComputeDistribution;
 };
 

@@ -67,7 +67,7 @@ export class WaitHistogram {
     return histogram;
   }
 
-  /** Only non-empty bins, which are few. */
+  /** The non-empty bins, which are few. */
   plain(): PlainWaits {
     const waitsMs: DurationMs[] = [];
     const counts: number[] = [];
@@ -93,7 +93,7 @@ export class WaitHistogram {
     this.longestMs = Math.max(this.longestMs, part.longestMs);
   }
 
-  /** The waits that `part`, which must be among them, does not contain. */
+  /** The waits that are not in `part`, which must be a subset. */
   without(part: WaitHistogram): WaitHistogram {
     const rest = new WaitHistogram();
     rest.merge(this);
@@ -110,7 +110,7 @@ export class WaitHistogram {
    * only. 0 without requests.
    */
   quantile(share: number, requests: number): DurationMs {
-    // Counts the rank from the top, which skips the many requests that did not wait.
+    // Counts from the longest wait, which skips the many requests that did not wait.
     let countAbove = requests - Math.ceil(share * requests);
     if (countAbove >= this.waited) return 0;
     for (const [bin, count] of [...this.#longWaits].sort(([a], [b]) => b - a)) {
@@ -125,7 +125,7 @@ export class WaitHistogram {
     return 0;
   }
 
-  /** Requests that wait for longer than this. */
+  /** Number of requests that wait longer than this. */
   countAbove(waitMs: DurationMs): number {
     let count = 0;
     for (let bin = Math.floor(waitMs) + 1; bin < this.#counts.length; bin += 1)

@@ -10,14 +10,14 @@ export type LoadReadingsSource = { from(readyAt: SimTime): LoadReadingTimes };
 /** The starts of a compute in the journal of a world. Columns of equal length, in the order of time. */
 export type RecordedStarts = {
   readonly readyAt: readonly SimTime[];
-  /** What determines the readings; null: loads were read at every whole 5 s. */
+  /** Seeds of the readings by start; null: loads were read at every whole 5 s. */
   readonly readingSeeds: readonly (number | null)[];
 };
 
 /**
- * A start reads loads when the recorded world did: in step with the recorded start at or before it. Without one, a draw
- * depends only on the compute and the end of the start, so settings that start it at the same instant read its load at
- * the same instants.
+ * Reads loads at the same instants as the recorded world: in step with the latest recorded start at or before a start.
+ * Without one, the instants depend only on the compute and the end of the start, so settings that start it at the same
+ * instant read its load at the same instants.
  */
 export function loadReadingsOf(
   random: Random,
@@ -48,7 +48,7 @@ function lastUpTo(instants: readonly SimTime[], at: SimTime): number {
   return low - 1;
 }
 
-/** The load average of a compute that is ready at `readyAt`: zero, and the readings until then are over. */
+/** The load average of a compute that is ready at `readyAt`: zero, with all readings up to then done. */
 export function loadAverageFrom(times: LoadReadingTimes, readyAt: SimTime): LoadAverage {
   const reading = times.lastBefore(readyAt + 1);
   return new LoadAverage({ ...NO_LOAD, reading, since: reading });

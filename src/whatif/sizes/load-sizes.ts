@@ -20,9 +20,9 @@ export type SizeSetting = {
 };
 
 /**
- * The size of a compute that scales, from one start to its suspend after the other, by the rules of a live compute: it
- * starts with its smallest size, and each reading of its load average gives the next one. Requests are not slowed down
- * by a size, because their durations are those that their clients observed.
+ * The sizes of a compute that scales, start after start, by the rules of a live compute: it starts with its smallest
+ * size, and each reading of its load average determines the next one. A size does not slow down requests, because their
+ * durations are those that clients observed.
  */
 export class LoadSizes {
   readonly #setting: SizeSetting;
@@ -36,7 +36,7 @@ export class LoadSizes {
   #times = new LoadReadingTimes(0, undefined);
   #sizeCu: number;
   #now: SimTime = 0;
-  /** Sizes of the current active time that no one has asked for. */
+  /** Sizes of the current active time that were not visited yet. */
   #passed: { readonly from: SimTime; to: SimTime; readonly sizeCu: number }[] = [];
 
   constructor(setting: SizeSetting) {
@@ -50,7 +50,7 @@ export class LoadSizes {
     return this.#setting.range.minCu;
   }
 
-  /** A start ends. */
+  /** Begins an active time at the end of a start. */
   start(readyAt: SimTime): void {
     while (this.#running.size > 0) this.#freeLoads.push(this.#running.take());
     this.#load = 0;

@@ -6,9 +6,11 @@ import { LoadSizes } from "./load-sizes.ts";
 
 /** What determines the sizes of a world's computes over time. Plain values, so that they can be sent to a worker. */
 export type ScalingComputes = {
-  /** By compute; undefined if its size is fixed. */
+  /** Size range of each compute; undefined if its size is fixed. */
   readonly ranges: readonly (SizeRange | undefined)[];
-  /** By compute. */
+  /**
+   * Recorded starts of each compute; undefined if its size is fixed, or if its creation is no longer in the history.
+   */
   readonly starts: readonly (RecordedStarts | undefined)[];
   readonly ramGbPerCu: Profile["ramGbPerCu"];
   /** The share of its duration in which a request keeps its vCPUs busy. */

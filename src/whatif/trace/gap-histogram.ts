@@ -17,7 +17,7 @@ export type GapHistogram = {
   readonly bins: Float64Array;
   /** The bins that are not empty, in any order: makes reading and clearing a sparse histogram fast. */
   readonly used: Int32Array;
-  /** How many of `used` there are, and how many of them are known to be in ascending order. */
+  /** Number of elements of `used`, and how many of them are known to ascend. */
   readonly usedCounts: Int32Array;
 };
 

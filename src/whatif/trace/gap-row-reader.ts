@@ -6,8 +6,8 @@ import { GAP_COLUMNS, type GapRow } from "./gap-row.ts";
 import type { GapTable } from "./gap-table.ts";
 
 /**
- * Adds the gap rows of a file to a table: those of the computes `only`, or all. A bad row is an error, because
- * each stands for many requests. Case does not matter in the names of columns.
+ * Adds the gap rows of a file to a table: those of the computes in `only`, or all. A bad row is an error, because each
+ * represents many requests. Column names are case-insensitive.
  */
 export function gapRowSink(table: GapTable, only?: ReadonlySet<string>): RowSink {
   return {
@@ -63,13 +63,15 @@ function wholeNumber(cells: Cells, column: number, index: number, line: number):
   );
 }
 
-/** A file of gap rows: CSV, one line after another. */
+/** Formats gap rows as a CSV file, line by line. */
 export function* gapRowsCsv(rows: Iterable<GapRow>): Generator<string> {
   yield `${GAP_COLUMNS.map(([column]) => column).join(",")}\n`;
   for (const row of rows) yield `${GAP_COLUMNS.map(([, field]) => cellText(row[field])).join(",")}\n`;
 }
 
-/** Names are data here, and are read again, so they are quoted but not changed. */
+/**
+ * Quotes a value where CSV requires it. Names are not escaped against formulas, because the file is read again as data.
+ */
 function cellText(value: string | number): string {
   const text = String(value);
   return /[",\n\r]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text;

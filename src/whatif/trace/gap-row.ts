@@ -1,8 +1,8 @@
 import { LONGEST_DELAY_S } from "./gap-histogram.ts";
 
 /**
- * Gaps of one compute that end on one UTC day and have one length in whole seconds: what the curve needs of the
- * requests, so a database can count them where they are. Sums and counts of rows of one key add up.
+ * Gaps of one compute that end on one UTC day and have one length in whole seconds. They contain what the curve needs
+ * of the requests, so a database can aggregate them. Sums and counts of rows with the same key add up.
  */
 export type GapRow = {
   readonly compute: string;
@@ -13,18 +13,18 @@ export type GapRow = {
    * one runs. `LONGER_THAN_ANY_DELAY_S` for all gaps of more than seven days.
    */
   readonly gapS: number;
-  /** 1 for a gap of over a minute that began on an earlier day. There is at most one for each compute and day. */
+  /** 1 for a gap longer than a minute that began on an earlier day. Each compute and day has at most one. */
   readonly overMidnight: number;
   /** Requests that end the gaps, or all requests that end none. */
   readonly requests: number;
   /** Total length of the gaps. */
   readonly gapMs: number;
-  /** Time that these requests run beyond the end of every earlier one. */
+  /** Time that these requests run after the end of every earlier request. */
   readonly busyMs: number;
   /** Arrival of the first and the last of these requests, in milliseconds since 1970. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** End of the one that ends last. */
+  /** Latest end of these requests. */
   readonly lastEnd: number;
 };
 

@@ -5,7 +5,7 @@ import { durationUnitOf } from "../../traffic/recorded/rows/column-names.ts";
 import type { NumberUnit } from "../../traffic/recorded/rows/decimal.ts";
 import { LONGER_THAN_ANY_DELAY_S, SHORT_GAP_S } from "./gap-row.ts";
 
-/** How a database writes what the query needs, in addition to standard SQL. */
+/** The SQL of a dialect for operations that standard SQL lacks. */
 type DialectForms = {
   /** Quotient of whole numbers, rounded down; both are at least 0. */
   readonly quotient: (dividend: string, divisor: number) => string;
@@ -17,13 +17,13 @@ type DialectForms = {
   readonly milliseconds: (timestamp: string) => string;
   /** Undefined where a timestamp with a zone and one without one have no literal in common. */
   readonly timestamp?: (iso: string) => string;
-  /** Quotes a name, because it may be a word of SQL, such as "end", where quotes do not change what it names. */
+  /** Quotes a name that may be an SQL keyword, such as "end", if quotes do not change which column it names. */
   readonly name: (name: string) => string;
 };
 
 const inQuotes = (name: string) => `"${name}"`;
 const inBackticks = (name: string) => `\`${name}\``;
-/** Names without quotes are lower case there. */
+/** The database converts unquoted names to lower case. */
 const lowerInQuotes = (name: string) => (name === name.toLowerCase() ? inQuotes(name) : name);
 
 const bigint = (value: string) => `cast(floor(${value}) as bigint)`;
@@ -65,7 +65,7 @@ const FORMS = {
     whole: bigint,
     milliseconds: (timestamp) => `date_part(epoch_millisecond, ${timestamp})`,
     timestamp: (iso) => `to_timestamp_ntz('${withoutZone(iso)}')`,
-    // Names without quotes are upper case there, and with quotes as they are.
+    // The database converts unquoted names to upper case and leaves quoted ones as they are.
     name: (name) => name,
   },
   redshift: {
@@ -87,7 +87,7 @@ const FORMS = {
 export type Dialect = keyof typeof FORMS;
 export const DIALECTS = Object.keys(FORMS) as readonly Dialect[];
 
-/** Computes whose number by their hash is `index`, of `of` numbers. */
+/** One of `of` parts of the computes: those whose hash gives `index`. */
 export type ComputePart = { readonly index: number; readonly of: number };
 
 export type GapQueryInput = {
@@ -98,7 +98,7 @@ export type GapQueryInput = {
   readonly columns: ColumnMapping;
   /** Name of the compute if no column names it. */
   readonly endpoint?: string | undefined;
-  /** Of instants that are numbers; without it they are timestamps. */
+  /** Unit of instants that are numbers. Undefined if they are timestamps. */
   readonly timeUnit?: NumberUnit | undefined;
   readonly durationUnit?: NumberUnit | undefined;
   /** Bounds of the arrivals, inclusive and exclusive. */
@@ -109,7 +109,7 @@ export type GapQueryInput = {
 };
 
 type Input = GapQueryInput & {
-  /** The name without quotes, which has the unit. */
+  /** Unquoted name of the duration column, which may state its unit. */
   readonly duration: string | undefined;
 };
 
@@ -240,7 +240,7 @@ function inMilliseconds(forms: DialectForms, column: string, unit: NumberUnit, p
   return forms.whole(by > 1 ? `${column} / ${by}.0` : column);
 }
 
-/** On the column as it is where that is possible, so that a database can omit partitions. */
+/** Compares the unconverted column if possible, so that the database can skip partitions. */
 function boundsOf({ dialect, columns, timeUnit, from, to }: GapQueryInput): readonly string[] {
   const { timestamp, milliseconds }: DialectForms = FORMS[dialect];
   const column = columns.at ?? columns.end ?? "";

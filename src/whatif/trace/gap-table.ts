@@ -4,7 +4,7 @@ import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { contradictionIn, type GapRow } from "./gap-row.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** About 80 bytes each. */
+/** Each row takes about 80 bytes. */
 const MAX_GAP_ROWS = 10_000_000;
 
 const FIELDS = [
@@ -18,7 +18,7 @@ const FIELDS = [
   "lastAt",
   "lastEnd",
 ] as const satisfies readonly (keyof GapRow)[];
-/** The number of the compute, and the fields. */
+/** Columns of a row: the number of the compute, then the fields. */
 const WIDTH = FIELDS.length + 1;
 /** The compute, its day, the length, and whether it is over midnight. */
 const KEY_WIDTH = 4;
@@ -27,7 +27,7 @@ const SUMS = (["requests", "gapMs", "busyMs"] as const).map(columnOf);
 const LATEST = (["lastAt", "lastEnd"] as const).map(columnOf);
 const FIRST_AT = columnOf("firstAt");
 
-/** A table as plain values, so a worker can pass it on. */
+/** A table as plain values, which a worker can transfer. */
 export type PlainGapTable = { readonly names: readonly string[]; readonly values: Float64Array };
 
 /** Gap rows of any number of files. Rows of one compute, day and length are added up, in whatever order they come. */
@@ -82,7 +82,7 @@ export class GapTable {
     this.#isSorted = false;
   }
 
-  /** By name of the compute, day and length. */
+  /** The rows in order of compute name, day and length. */
   *sortedRows(): Generator<GapRow> {
     this.#sort();
     const byName = [...this.#names.keys()].sort((a, b) => compareText(this.#name(a), this.#name(b)));
@@ -93,7 +93,7 @@ export class GapTable {
   }
 
   /**
-   * What the rows say about the traffic: computes by their first request. The period ends after the last request.
+   * The traffic of the rows. Computes are in order of their first request. The period ends after the last request.
    * Throws a `RecordingError` if rows of a compute are missing.
    */
   traffic(): Traffic {
@@ -156,7 +156,7 @@ export class GapTable {
     };
   }
 
-  /** Of the rows of each compute, by its number. */
+  /** Range of the sorted rows of each compute, by its number. */
   #ranges(): readonly (readonly [from: number, to: number])[] {
     const ranges: [number, number][] = this.#names.map(() => [0, 0]);
     for (let row = 0; row < this.#rows; row += 1) {
@@ -167,7 +167,7 @@ export class GapTable {
     return ranges;
   }
 
-  /** By compute and key, with the rows of one key added up. */
+  /** Sorts the rows by compute and key, and adds up the rows of one key. */
   #sort(): void {
     if (this.#isSorted) return;
     const values = this.#values;
@@ -210,7 +210,7 @@ function addUp(into: Float64Array, row: Float64Array): void {
   into[FIRST_AT] = Math.min(into[FIRST_AT] as number, row[FIRST_AT] as number);
 }
 
-/** From the first request of a compute to the end of the last one. It consists of gaps and requests. */
+/** Time from the first request of a compute to the end of the last one: gaps and busy time. */
 function spanOf(
   name: string,
   rows: Iterable<GapRow>,

@@ -20,15 +20,15 @@ import { addGapsByWait } from "./unwaited-gaps.ts";
 const SHORTEST_DELAY_MS = 60_000;
 
 /**
- * Everything that the effect of a suspend delay depends on, as long as the gaps do not depend on the delay.
- * All are whole numbers, so they can be added over computes, workers and machines in any order.
+ * Everything that the effect of a suspend delay depends on, assuming that the gaps do not depend on the delay. All
+ * values are whole numbers, so they can be added over computes, workers and machines in any order.
  */
 export type Gaps = {
   /** Gaps that an arrival ends: each is a cold start under every shorter delay. */
   readonly ended: GapHistogram;
   /**
    * Time from the last busy time of each compute to the end of the period, and gaps that a request of an ignored source
-   * ends: they cost, but nobody waits at their end.
+   * ends. They cost active time, but no request waits at their end.
    */
   readonly tails: GapHistogram;
   readonly periodMs: DurationMs;
@@ -77,20 +77,20 @@ export function mergeGaps(into: Gaps, part: Gaps, times = 1): void {
   into.startWaitMs += part.startWaitMs;
 }
 
-/** Clears it for the next compute, and keeps its memory. */
+/** Clears the gaps for the next compute and keeps their memory. */
 export function clearGaps(gaps: Gaps): void {
   clearHistogram(gaps.ended);
   clearHistogram(gaps.tails);
   Object.assign(gaps, { spanMs: 0, arrivals: 0, computes: 0, starts: 0, startWaitMs: 0 });
 }
 
-/** What counts in addition to the gaps; both need a look at each gap that is longer than the shortest delay. */
+/** Optional outputs of a reader. Both inspect every gap longer than the shortest delay. */
 export type GapReaderOptions = {
   /** Mean length of a start. Above 0, the requests that wait for starts are counted. */
   readonly startMs?: DurationMs | undefined;
-  /** Receives the long gaps, with the same computes. */
+  /** Receives the long gaps of the same computes. */
   readonly store?: LongGapStore | undefined;
-  /** Nobody waits for their requests. */
+  /** Sources for whose requests nobody waits. */
   readonly ignored?: IgnoredSources | undefined;
 };
 
@@ -111,7 +111,7 @@ export class GapReader {
   #readyAt: SimTime = 0;
   #isFirstStart = true;
 
-  /** Adds to `gaps`, of one compute or of a fleet. */
+  /** Adds to `gaps`, which may be those of one compute or of a fleet. */
   constructor(period: Period, gaps: Gaps = emptyGaps(period), options: GapReaderOptions = {}) {
     const { startMs = 0, store, ignored } = options;
     this.gaps = gaps;
@@ -148,7 +148,7 @@ export class GapReader {
     }
   }
 
-  /** Requests of the compute of which only the gaps are known. Starts take no time. */
+  /** Adds requests of which only the gaps are known. Starts take no time. */
   addRow({ day, gapS, requests, gapMs, busyMs, firstAt, lastAt, lastEnd }: GapRow, cu = 1): void {
     const isFirst = this.#firstAt === undefined;
     this.#firstAt = Math.min(this.#firstAt ?? firstAt, firstAt);
@@ -161,13 +161,14 @@ export class GapReader {
     this.#store.addActive(index, requests, isLong ? busyMs : busyMs + gapMs, cu);
     if (!isLong) return;
     this.gaps.starts += requests;
-    // Only their sum is known. All figures are of whole seconds, so how it is divided changes none.
+    // Only the sum of the gaps is known. All figures are in whole seconds, so any division of the sum gives the same
+    // figures.
     const [each, rest] = [Math.floor(gapMs / requests), gapMs % requests];
     for (let gap = 0; gap < requests; gap += 1)
       this.#store.addGap(gap < rest ? each + 1 : each, lastAt, index);
   }
 
-  /** Requests of one day. */
+  /** Adds requests of one day. */
   #addGaps(arrivals: ComputeArrivals, from: number, to: number): void {
     const { ended, tails } = this.gaps;
     const long = longGapListFor(this.#long, to - from);
@@ -183,7 +184,7 @@ export class GapReader {
     this.gaps.spanMs -= unwaitedMs;
   }
 
-  /** Requests of one day. Gives the total length of their long gaps. */
+  /** Adds requests of one day. Returns the total length of their long gaps. */
   #addLongGaps(arrivals: ComputeArrivals, from: number, to: number, day: number): DurationMs {
     const { at, source } = arrivals;
     const { index, gapMs, count } = this.#long;
@@ -205,7 +206,7 @@ export class GapReader {
     return longMs;
   }
 
-  /** Requests that arrive during the last start; arrivals ascend. */
+  /** Adds the waits of requests that arrive during the last start. Arrivals ascend. */
   #addWaits({ at, source }: ComputeArrivals, from: number, to: number): void {
     const readyAt = this.#readyAt;
     let waitMs = 0;

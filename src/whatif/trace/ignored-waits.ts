@@ -3,7 +3,10 @@ import { namedSource } from "./named-source.ts";
 /** By position of a source: 1 if nobody waits for its requests, such as those of a health check. */
 export type IgnoredSources = Uint8Array;
 
-/** Undefined if the waits of all requests count. Throws a RangeError if no request has one of the sources. */
+/**
+ * The ignored sources by position; undefined if all waits count. Throws a RangeError if no request has one of the
+ * names.
+ */
 export function ignoredSources(
   names: readonly string[],
   sources: readonly string[],

@@ -7,7 +7,7 @@ import { dayCount, groupCount, type LongGaps, MAX_LONG_GAPS } from "./long-gaps.
 /** A range of the computes of a traffic. */
 export type ComputeRange = {
   readonly from: number;
-  /** Of all computes of the traffic; see `computeGroups`. */
+  /** Group of each compute of the whole traffic; see `computeGroups`. */
   readonly groups: Uint8Array;
 };
 
@@ -33,7 +33,7 @@ export class LongGapStore {
   #count = 0;
   #firstWait = 0;
 
-  /** Of all computes of the traffic, those from `from` on follow. */
+  /** `from`: index of the first compute in the whole traffic. The others follow in order. */
   constructor(period: Period, { from, groups }: ComputeRange) {
     this.#firstDay = dayStart(period.startAt);
     this.#days = dayCount(period);
@@ -64,7 +64,7 @@ export class LongGapStore {
     return Math.floor((at - this.#firstDay) / DAY);
   }
 
-  /** `isUnwaited`: whether nobody waits at its end. */
+  /** `isUnwaited`: whether nobody waits for the request that ends the gap. */
   addGap(gapMs: DurationMs, endAt: SimTime, day: number, isUnwaited = false): void {
     const index = this.#count;
     this.#count += 1;
@@ -79,13 +79,13 @@ export class LongGapStore {
     if (isUnwaited) this.#unwaited.set(index, 1);
   }
 
-  /** For requests that wait for the first start of the compute, or for the start after the last gap. */
+  /** Adds the time that requests wait for the first start of the compute, or for the start after the last gap. */
   addWait(waitMs: DurationMs, isFirstStart: boolean): void {
     if (isFirstStart) this.#firstWait += waitMs;
     else if (this.#count <= MAX_LONG_GAPS) this.#waitMs.add(this.#count - 1, waitMs);
   }
 
-  /** Requests of a day, and their active time apart from long gaps. */
+  /** Adds the requests of a day and their active time, long gaps excluded. */
   addActive(day: number, requests: number, activeMs: DurationMs, cu: number): void {
     const cell = (this.#groups[this.#compute] as number) * this.#days + day;
     this.#requests[cell] = (this.#requests[cell] as number) + requests;
@@ -103,7 +103,7 @@ export class LongGapStore {
     this.#compute += 1;
   }
 
-  /** Undefined if there are too many to store. */
+  /** Undefined if there are more than `MAX_LONG_GAPS`. */
   result(): LongGaps | undefined {
     if (this.#count > MAX_LONG_GAPS) return undefined;
     return {
@@ -150,7 +150,7 @@ class Column<T extends Float64Array | Uint16Array> {
     chunk[index & (CHUNK - 1)] = (chunk[index & (CHUNK - 1)] as number) + value;
   }
 
-  /** In one array; frees the memory of the column. */
+  /** Returns the values in one array and frees the memory of the column. */
   joined(length: number): T {
     const all = new this.#type(length);
     for (const [number, chunk] of this.#chunks.entries()) {

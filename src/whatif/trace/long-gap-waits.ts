@@ -15,7 +15,7 @@ export function waitMsAt(gaps: LongGaps, compute: number, delayMs: DurationMs): 
 
 /** Waits of all computes together under each delay, as `waitMsAt` counts them, in one pass. `delaysMs`: ascending. */
 export function waitsMsAt(gaps: LongGaps, delaysMs: readonly DurationMs[]): readonly DurationMs[] {
-  // By how many of the limits a gap exceeds.
+  // Index: the number of delays that are shorter than the gap.
   const waitMs = new Float64Array(delaysMs.length + 1);
   for (let i = 0; i < gaps.gapMs.length; i += 1) {
     const gapMs = gaps.gapMs[i] as number;

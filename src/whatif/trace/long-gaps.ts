@@ -3,7 +3,7 @@ import { nameHash } from "../../kernel/shard.ts";
 import { DAY, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 
-/** With more long gaps, they are not stored: about 1 GB. */
+/** With more long gaps (about 1 GB), they are not stored. */
 export const MAX_LONG_GAPS = 40_000_000;
 
 /** Most days that are treated one by one: ten years. A longer period comes from a misdated request. */
@@ -18,12 +18,12 @@ export type LongGaps = {
   /** The first UTC day of the period. Days are numbered from it. */
   readonly firstDay: SimTime;
   readonly days: number;
-  /** Of the whole traffic, also if these gaps are of some of them only. */
+  /** Number of computes of the whole traffic, even if the gaps are those of only some. */
   readonly computes: number;
-  /** Of `gapMs`, `day` and `waitMs`, by compute; the last one ends them. */
+  /** Index in `gapMs`, `endAt`, `day` and `waitMs` of the first gap of each compute; a last element marks the end. */
   readonly firstOf: Float64Array;
   readonly gapMs: Float64Array;
-  /** The arrival that ends the gap. */
+  /** When the gap ends, with an arrival. */
   readonly endAt: Float64Array;
   /** The day of the arrival that ends the gap. */
   readonly day: Uint16Array;
@@ -31,27 +31,27 @@ export type LongGaps = {
   readonly waitMs: Float64Array;
   /** 1 for gaps at whose end nobody waits, so that the start is not a cold start; undefined if there are none. */
   readonly unwaited?: Uint16Array | undefined;
-  /** From the last request to the end of the period. No request waits after it. By compute. */
+  /** By compute: time from the last request to the end of the period. No request waits after it. */
   readonly tailMs: Float64Array;
   readonly tailFrom: Float64Array;
-  /** Time that requests wait for the first start of the compute. By compute. */
+  /** By compute: time that requests wait for its first start. */
   readonly firstWaitMs: Float64Array;
-  /** By compute; see `computeGroups`. */
+  /** Group of each compute; see `computeGroups`. */
   readonly groupOf: Uint8Array;
   /** Requests, and the active time apart from long gaps, by group of computes and day; see `computeGroups`. */
   readonly requests: Float64Array;
   readonly activeMs: Float64Array;
-  /** The active time, weighted by size. */
+  /** Active time weighted by size (CU-milliseconds), indexed as `activeMs`. */
   readonly cuMs: Float64Array;
 };
 
-/** More computes share groups. */
+/** Number of groups. With more computes, several share a group. */
 const MAX_GROUPS = 256;
 
 /**
- * The group of each compute, to estimate how computes differ: of its own, or a random one if there are many. It depends
- * on the names only, and not on their order, so neither do the margins. Values by group and day are at
- * `group * days + day`.
+ * The group of each compute, used to estimate how computes differ. With up to `MAX_GROUPS` computes each has a group of
+ * its own, otherwise a pseudorandom one. It depends only on the names and not on their order, so the margins do not
+ * depend on the order either. Values by group and day are at `group * days + day`.
  */
 export function computeGroups(names: readonly string[]): Uint8Array {
   if (names.length > MAX_GROUPS) return Uint8Array.from(names, (name) => nameHash(name) % MAX_GROUPS);
@@ -65,12 +65,15 @@ export function groupCount(computes: number): number {
   return Math.min(MAX_GROUPS, computes);
 }
 
-/** UTC days, also those that are not whole. */
+/** Number of UTC days that the period overlaps, partial days included. */
 export function dayCount({ startAt, endAt }: Period): number {
   return Math.ceil((endAt - dayStart(startAt)) / DAY);
 }
 
-/** Of parts of the computes, in their order; undefined if one is, or if there are too many together. */
+/**
+ * Joins the long gaps of parts of the computes, in their order. Undefined if a part is undefined or if there are more
+ * than `MAX_LONG_GAPS` gaps.
+ */
 export function mergeLongGaps(parts: readonly (LongGaps | undefined)[]): LongGaps | undefined {
   const known = parts.filter((part) => part !== undefined);
   const [first] = known;

@@ -3,9 +3,7 @@ import type { Traffic } from "./traffic.ts";
 
 const OTHERS = "(others)";
 
-/**
- * The same traffic with at most `maxSources` sources: those with the most requests, and one for all others.
- */
+/** Reduces the traffic to at most `maxSources` sources: those with the most requests, and one for all others. */
 export function mergeSources(traffic: Traffic, maxSources: number): Traffic {
   if (traffic.sources.length <= maxSources) return traffic;
   const counts = new Float64Array(traffic.sources.length);

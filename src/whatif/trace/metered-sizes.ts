@@ -10,17 +10,20 @@ import type { RecordedStarts } from "../sizes/load-readings-source.ts";
 export type MeteredUsage = {
   readonly activeMs: DurationMs;
   readonly cuMs: number;
-  /** The part in active times that no request began, until their first request: after a creation, or a start by the API. */
+  /**
+   * The part of `cuMs` in active times that no request began (after a creation or a start by the API), until their
+   * first request.
+   */
   readonly cuMsWithoutRequests: number;
 };
 
 type ComputeMeter = {
   range: SizeRange;
-  /** Present while active. */
+  /** Undefined while the compute is suspended. */
   active: { since: SimTime; sizeCu: number; isSuspending: boolean; hasRequests: boolean } | undefined;
   /** Whether requests wait for a start. */
   hasWaiting: boolean;
-  /** Their highest load, which determined the first size in earlier releases. */
+  /** Highest load of the waiting requests, which determined the first size in earlier releases. */
   waitingLoad: number;
   readonly times: MeteredTime[];
   readonly starts: { readonly readyAt: SimTime; readonly readingSeed: number | undefined }[];

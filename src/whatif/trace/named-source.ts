@@ -1,4 +1,4 @@
-/** Sources that an error names. */
+/** Most sources that an error lists. */
 const MAX_NAMED = 10;
 
 /** The position of a source. Throws a RangeError if no request has it. */

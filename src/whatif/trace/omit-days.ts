@@ -5,8 +5,8 @@ import type { Traffic } from "./traffic.ts";
 const WEEK = 7 * DAY;
 
 /**
- * Whole weeks that contain a silence, so that workdays stay on workdays when they are omitted; from its first day, or
- * earlier if the period ends before. Undefined if the period is too short.
+ * The whole weeks to omit for a silence, so that workdays remain workdays. They begin with the first silent day, or
+ * earlier if the period would end before they do. Undefined if the period is too short.
  */
 export function weeksAround({ startAt, endAt }: Period, period: Period): Period | undefined {
   const length = Math.ceil((endAt - startAt) / WEEK) * WEEK;

@@ -2,19 +2,19 @@ import { type DurationMs, SECOND } from "../../kernel/time.ts";
 import { eachPart } from "../../traffic/recorded/trace/trace.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** A source whose requests come at one interval, such as a health check. */
+/** A source that sends requests at a constant interval, such as a health check. */
 export type PeriodicSource = { readonly source: string; readonly everyMs: DurationMs };
 
-/** Gaps remembered for each source; the first ones of each compute. */
+/** Most gaps stored per source; the first ones of each compute. */
 const MAX_GAPS = 10_000;
 const MIN_GAPS = 20;
-/** The share of the gaps that must be within this share of the median. */
+/** A source is periodic if at least `MIN_REGULAR_SHARE` of its gaps are this close to their median. */
 const MIN_REGULAR_SHARE = 0.8;
 const TOLERANCE = 0.1;
-/** Requests of one burst; people and programs both send them. */
+/** Shorter gaps are within a burst, which both people and programs send. */
 const MIN_GAP_MS = SECOND;
 
-/** Sources that are programs on a timer, by name. Nobody waits for their requests. */
+/** The periodic sources, in the order of the traffic's sources. Nobody waits for their requests. */
 export function periodicSources(traffic: Traffic): readonly PeriodicSource[] {
   const gaps = traffic.sources.map((): DurationMs[] => []);
   for (const compute of traffic.computes.keys()) {
@@ -35,7 +35,7 @@ export function periodicSources(traffic: Traffic): readonly PeriodicSource[] {
   });
 }
 
-/** The one whose requests are this far apart, give or take. */
+/** The source whose interval is about this long. */
 export function sourceWithGaps(
   periodic: readonly PeriodicSource[],
   gapMs: DurationMs,

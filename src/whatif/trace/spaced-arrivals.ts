@@ -1,10 +1,10 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals } from "../../traffic/recorded/trace/trace.ts";
 
-/** Of an interval: after it without a request, a program has stopped. */
+/** A program counts as stopped after this many intervals without a request. */
 const STOPPED_AFTER = 1.5;
 
-/** A program on a timer, and the interval that it is to have. */
+/** A program on a timer, and its new interval. */
 export type Spacing = {
   /** The position of its source. */
   readonly source: number;
@@ -13,14 +13,14 @@ export type Spacing = {
 };
 
 /**
- * The requests of a compute with those of one source at a longer interval, in order. The program runs while it did: from
- * its first request until its interval is over without one. Each request is like the last one before it.
+ * The requests of a compute, in order, with one source at a longer interval. The program runs when it ran in the
+ * recording: from its first request until it stops. Each new request copies the last recorded one before it.
  */
 export function spacedArrivals(arrivals: ComputeArrivals, spacing: Spacing): ComputeArrivals {
   const { at, source, durationMs, load } = arrivals;
   const sent = sentInstead(arrivals, spacing);
   const isOther = (index: number) => (source?.[index] ?? 0) !== spacing.source;
-  // Each with the request that it is, or is like.
+  // Instants of the new requests, each with the index of the recorded request that it copies.
   const rows = [...at.keys()].filter(isOther).map((index) => ({ at: at[index] as SimTime, index }));
   const all = [...rows, ...sent].sort((a, b) => a.at - b.at);
   const column = (values: ArrayLike<number>) =>
@@ -49,7 +49,7 @@ function sentInstead(
     if ((source?.[index] ?? 0) !== own) continue;
     const arrival = at[index] as SimTime;
     sendUntil(Math.min(arrival, last < 0 ? arrival : (at[last] as SimTime) + STOPPED_AFTER * everyMs));
-    // After a stop, it restarts.
+    // The program restarts after a stop.
     if (next < arrival) next = arrival;
     last = index;
   }

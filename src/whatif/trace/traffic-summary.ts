@@ -11,14 +11,14 @@ export type TrafficSummary = {
   readonly from: string;
   readonly to: string;
   readonly days: number;
-  /** What figures of a month are calculated from: more than `days` if requests run long after the end. */
+  /** Days from which monthly figures are extrapolated: more than `days` if requests run long after the end. */
   readonly month_base_days: number;
 };
 
 /** What a report needs to know about traffic that is already replayed. */
 export type CoveredTraffic = { readonly period: Period; readonly computes: { readonly length: number } };
 
-/** `activeMs`: of the computes that are used, together; the most under any setting of the report. */
+/** `activeMs`: active time of all used computes together, the longest under any setting of the report. */
 export function trafficSummary(
   { period, computes }: CoveredTraffic,
   used: number,
@@ -37,6 +37,6 @@ export function trafficSummary(
   };
 }
 
-/** One of the limits of each report whose figures end with the trace. */
+/** A limit of every report whose figures end with the trace. */
 export const AFTER_TRACE_END =
   "Time after the trace: a compute that is busy when the trace ends is billed until it is idle, but not for the suspend delay that follows. A later end (--to) extends the trace with idle time. In figures for a month, a trace of less than an hour counts as an hour.";

@@ -13,14 +13,14 @@ import type { GapRow } from "./gap-row.ts";
 /** Requests of many computes, in memory or in a file; can be read repeatedly. */
 export interface Traffic {
   readonly period: Period;
-  /** Ids. Elsewhere a compute is referred to by its index. */
+  /** Ids of the computes. Elsewhere a compute is referred to by its index. */
   readonly computes: readonly string[];
   /** Names that `source` columns refer to. */
   readonly sources: readonly string[];
   /** Whether days without any request are known to be idle time, and not missing data. */
   readonly silenceIsIdle?: boolean | undefined;
   arrivals(compute: number): ArrivalParts;
-  /** If only the gaps are known: the gap rows of a compute by day. `arrivals` throws then. */
+  /** The gap rows of a compute by day. Present if only the gaps are known; `arrivals` then throws. */
   gapRows?(compute: number): Iterable<GapRow>;
 }
 

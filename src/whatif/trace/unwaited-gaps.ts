@@ -3,14 +3,14 @@ import { addGap, type GapHistogram, type LongGapList } from "./gap-histogram.ts"
 import { type IgnoredSources, isIgnored } from "./ignored-waits.ts";
 
 export type GapsByWait = {
-  /** Gaps that a request ends which somebody waits for. */
+  /** Gaps at whose end somebody waits. */
   readonly waited: GapHistogram;
   readonly unwaited: GapHistogram;
 };
 
 /**
- * As `addGaps`, but divides the gaps by whether somebody waits at their end. `unwaitedMs`: the time of those at whose end
- * nobody does.
+ * Adds gaps as `addGaps` does, divided by whether somebody waits at their end. `unwaitedMs`: total time of the gaps at
+ * whose end nobody waits.
  */
 export function addGapsByWait(
   { waited, unwaited }: GapsByWait,
@@ -36,7 +36,7 @@ export function addGapsByWait(
 }
 
 type PartOfArrivals = {
-  /** The end of the busy time before them. */
+  /** End of the busy time before the requests. */
   readonly busyUntil: number;
   /** Receives the long gaps; has room for one before each arrival. */
   readonly long: LongGapList;

@@ -22,7 +22,7 @@ export type KnownCompute = Pick<
   Compute,
   "id" | "projectId" | "branchId" | "range" | "suspendTimeoutSeconds"
 > & {
-  /** When it, its branch or its project was deleted: from then on it costs nothing under any delay. */
+  /** When the compute, its branch or its project was deleted. From then on it costs nothing under any delay. */
   readonly deletedAt?: SimTime | undefined;
   /** Absent if its size is fixed, or if its creation is no longer in the history. */
   readonly starts?: RecordedStarts | undefined;
@@ -59,7 +59,7 @@ export class WorldTraffic {
     else if (isTrafficEvent(event)) this.#rows.take(event.seq, event);
   }
 
-  /** What these computes have used within a period, which ends at `now` or `until` if these are earlier. */
+  /** The usage of these computes within a period, which ends at `now` or `until` if one of these is earlier. */
   usage(computes: Iterable<string>, { startAt, endAt }: Period, now: SimTime): MeteredUsage {
     return this.#sizes.usage(computes, { startAt, endAt: Math.min(endAt, now, this.#until) });
   }
@@ -112,7 +112,7 @@ export class WorldTraffic {
       case "ComputeDeleted":
         this.#deletedAt.set(event.endpointId, event.at);
         return;
-      // Its computes are unreachable, although it can be recovered for some days.
+      // The computes of a deleted branch are unreachable, although it can be restored for some days.
       case "BranchDeleted":
         this.#deletedAt.set(event.branchId, event.at);
         return;
@@ -183,7 +183,7 @@ function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalE
   }
 }
 
-/** Events that neither change what is known of a compute nor whether it can be reached. */
+/** Events that change neither the known settings of a compute nor whether it can be reached. */
 type ChangesNoCompute =
   | EventTypeOf<AccessNoun | ContentNoun | "operation" | "activity" | "span" | "fault">
   | WorldSettingType
@@ -196,7 +196,7 @@ type ChangesNoCompute =
   | "BranchRemoved"
   | ComputeStateType;
 
-/** Events that neither are traffic nor end any. */
+/** Events that are not traffic and end none. */
 type ChangesNoTraffic =
   | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "operation" | "span" | "fault">
   | WorldSettingType

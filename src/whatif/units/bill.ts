@@ -6,7 +6,7 @@ export type OtherUsage = {
   readonly historyGb?: number | undefined;
   /** Snapshots of branches. */
   readonly snapshotGb?: number | undefined;
-  /** Beyond those that the plan includes. A single number applies to every plan. */
+  /** Branches beyond those that the plan includes. A single number applies to every plan. */
   readonly extraBranches?: number | Readonly<Record<VendorPlan, number>> | undefined;
   readonly transferGb?: number | undefined;
 };
@@ -15,7 +15,7 @@ type BillLine = { readonly line: string; readonly dollars_per_month: number };
 export type MonthlyBill = {
   readonly dollars_per_month: number;
   readonly lines: readonly BillLine[];
-  /** Lines whose usage is unknown; they are not included. */
+  /** Items whose usage is unknown. They are not included in the total. */
   readonly unknown: readonly string[];
 };
 
@@ -23,7 +23,7 @@ export function extraBranchesOn(plan: VendorPlan, { extraBranches }: OtherUsage)
   return typeof extraBranches === "object" ? extraBranches[plan] : extraBranches;
 }
 
-/** All lines of a month on a plan. Only the compute and what the minimum adds depend on delays. */
+/** The items of a month on a plan. Only the compute item and the part added to reach the minimum depend on delays. */
 export function monthlyBill(
   computeDollars: number,
   usage: OtherUsage,

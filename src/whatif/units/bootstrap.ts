@@ -13,7 +13,7 @@ export type BootstrapBlock = {
   readonly from: SimTime;
   readonly to: SimTime;
   readonly offsetMs: DurationMs;
-  /** How many times what was recorded; default: once. */
+  /** Factor of the recorded traffic; default: 1. */
   readonly growth?: number;
 };
 
@@ -71,7 +71,7 @@ export function bootstrapBlocks(
   return blocks;
 }
 
-/** Workdays, then weekend days. */
+/** Splits the days into workdays and weekend days, in this order. */
 export function daysByKind(days: readonly SimTime[]): readonly (readonly SimTime[])[] {
   return [days.filter((day) => !isWeekend(day)), days.filter(isWeekend)];
 }
@@ -81,7 +81,7 @@ function isWeekend(at: SimTime): boolean {
 }
 
 const UPPER_TAIL = 0.975;
-/** Workdays and weekend days of a week. */
+/** Number of workdays and weekend days in a week. */
 const DAYS_OF_WEEK = [5, 2] as const;
 
 /**

@@ -1,12 +1,12 @@
 import jStat from "jstat";
 
-/** What the days of a record add to a figure. Days of one kind (workdays or weekend days) are alike. */
+/** The contribution of each day of a record to a figure. Days of one kind (workdays or weekend days) are comparable. */
 export type DayEffects = {
-  /** In order, numbered from 1970-01-01. There may be gaps. */
+  /** Day numbers since 1970-01-01, ascending, possibly with gaps. */
   readonly days: readonly number[];
   /** The kind of each day. */
   readonly kinds: readonly number[];
-  /** Of each day, in the unit of the figure. */
+  /** Contribution of each day, in the unit of the figure. */
   readonly effects: Float64Array;
 };
 
@@ -16,11 +16,11 @@ const WEEK_DAYS = 7;
 const DAYS_AFTER_MONDAY = 3;
 /** With fewer weeks, their variance is not known well enough to use. */
 export const MIN_WEEKS = 4;
-/** The first and the last week may be in parts. */
+/** Tolerance of `MIN_WEEKS`, in weeks: the first and the last week may be partial. */
 const PARTS_OF_WEEKS = 0.5;
 /** Standard errors above zero from which the lag test counts days as dependent: rather too often than too rarely. */
 const LAG_TEST = 0.5;
-/** Of the correlation of neighboring days: the record would be too short to know more. */
+/** Upper bound of the correlation of neighboring days. A record with a higher one would be too short to know more. */
 const MAX_CORRELATION = 0.9;
 
 /**
@@ -41,7 +41,7 @@ export function marginOfEffects(of: DayEffects, judgedDays: number = of.days.len
   const correlation = neighbourCorrelation(centered, of.kinds);
   if (correlation === undefined) return margin;
   const [all, judged] = [count, judgedDays].map((days) => inflation(days, correlation)) as [number, number];
-  // The mean is estimated from the same days, which hides part of what they have in common.
+  // The mean is estimated from the same days, which hides part of their common variation.
   const hidden = (count - 1) / Math.max(1, count - all);
   const alikeFreedom = Math.min(freedom, Math.max(2, count / all));
   const alike = studentT(alikeFreedom) * Math.sqrt(independent * shorter * judged * hidden);
@@ -59,7 +59,7 @@ export function wholeWeeks(days: number): number {
   return Math.floor(days / WEEK_DAYS);
 }
 
-/** Apart from what days of the kind add on average. */
+/** Subtracts the mean of its kind from each effect. */
 export function centeredByKind({ kinds, effects }: Pick<DayEffects, "kinds" | "effects">): Float64Array {
   const [sums, counts] = [new Map<number, number>(), new Map<number, number>()];
   for (const [index, kind] of kinds.entries()) {
@@ -86,7 +86,7 @@ function neighbourCorrelation(centered: Float64Array, kinds: readonly number[]):
   return Math.min(MAX_CORRELATION, Math.max(0, (count * correlation + 1) / (count - 4)));
 }
 
-/** Of neighbors in a series whose mean is 0; 0 if it does not vary. */
+/** Correlation of neighbors in a series whose mean is 0; 0 if the series is constant. */
 export function lagCorrelation(series: Float64Array): number {
   let [products, squares] = [0, 0];
   for (const [index, value] of series.entries()) {
@@ -96,7 +96,7 @@ export function lagCorrelation(series: Float64Array): number {
   return squares === 0 ? 0 : products / squares;
 }
 
-/** By how much the variance of a mean of AR(1) days is above that of independent ones. */
+/** Factor by which the variance of a mean of AR(1) days exceeds that of independent days. */
 function inflation(days: number, correlation: number): number {
   let [sum, power] = [1, 1];
   for (let lag = 1; lag < days && power > 1e-6; lag += 1) {
@@ -117,7 +117,7 @@ function independentVariance(centered: Float64Array, kinds: readonly number[]): 
   return variance;
 }
 
-/** Welch's approximation, with the same variance assumed for all kinds. */
+/** Degrees of freedom by Welch's approximation, with the same variance assumed for all kinds. */
 function independentFreedom(kinds: readonly number[]): number {
   let sum = 0;
   for (const count of kindCounts(kinds).values()) sum += count ** 2 / Math.max(1, count - 1);
@@ -130,7 +130,10 @@ function kindCounts(kinds: readonly number[]): ReadonlyMap<number, number> {
   return counts;
 }
 
-/** From the differences between calendar weeks; 0 if they are too few. Weeks may have days omitted, or be in parts. */
+/**
+ * Margin from the differences between calendar weeks; 0 with fewer than `MIN_WEEKS`. Weeks may be partial or lack
+ * omitted days.
+ */
 function weekMargin(days: readonly number[], centered: Float64Array): number {
   const weeks = new Map<number, { days: number; sum: number }>();
   for (const [index, day] of days.entries()) {
@@ -143,11 +146,11 @@ function weekMargin(days: readonly number[], centered: Float64Array): number {
     squares += week.sum ** 2;
     shares += (week.days / days.length) ** 2;
   }
-  // The number of weeks of equal length that would say as much.
+  // Effective number of weeks: as many weeks of equal length contain the same information.
   const count = 1 / shares;
   if (count < MIN_WEEKS - PARTS_OF_WEEKS) return 0;
-  // One degree of freedom is for the mean. Another one because the levels of weeks are skewed: a quiet month hides how
-  // busy a week can be.
+  // One degree of freedom is used by the mean, another one allows for the skew of the levels of weeks: a quiet month
+  // hides how busy a week can be.
   return studentT(count - 2) * Math.sqrt(squares / (1 - shares));
 }
 

@@ -16,7 +16,7 @@ export class IndexedStreams {
     return (mix(state, MIX_FACTOR) + 0.5) / 2 ** 32;
   }
 
-  /** Exponential with this mean, rounded to a whole number of at least 1. */
+  /** Draws from an exponential distribution with this mean, rounded to a whole number of at least 1. */
   exponential(index: number, mean: number): number {
     return Math.max(1, Math.round(-Math.log(this.uniform(index)) * mean));
   }

@@ -22,7 +22,7 @@ export function meanLatencyMs(latency: StartLatency): DurationMs {
   }
 }
 
-/** Each part between two quantiles has the same share and the mean of its ends. */
+/** Each interval between two quantiles has equal probability and the mean of its ends. */
 function meanOfQuantiles(quantilesMs: readonly DurationMs[]): number {
   const [first = 0] = quantilesMs;
   const last = quantilesMs.at(-1) ?? first;

@@ -12,7 +12,7 @@ export function amount(value: number): string {
   });
 }
 
-/** None without an interval. */
+/** Half the width of an interval; null or undefined without one. */
 type Margin = number | null | undefined;
 
 /** Half the width of an interval, with at most two significant digits. */
@@ -24,7 +24,7 @@ export function moneyMargin(margin: number): string {
   return `$${amountMargin(margin)}`;
 }
 
-/** Before "a month" in the note of a key figure. */
+/** The margin, formatted to precede "a month" in the note of a key figure. */
 export function monthNote(margin: Margin): string {
   return margin === null || margin === undefined || margin === 0
     ? "a month"
@@ -43,7 +43,7 @@ export function amountWithMargin(value: number, margin: Margin): string {
   return withMargin(amount(value), margin);
 }
 
-/** Cold starts a day. `atMost`: the upper limit where there were none, because none so far does not mean none ever. */
+/** Cold starts a day. `atMost`: upper limit if none were recorded, because that does not rule out later ones. */
 export function startsWithMargin(value: number, margin: Margin, atMost: number | undefined): string {
   return value === 0 && atMost !== undefined
     ? `0 (at most ${amount(atMost)})`
@@ -58,7 +58,7 @@ export function moneyWithMargin(dollars: number, margin: Margin): string {
   return withMargin(money(dollars), margin, moneyMargin);
 }
 
-/** For fractions of a cent. */
+/** Formats amounts below a cent. */
 export function smallMoneyWithMargin(dollars: number, margin: Margin): string {
   return withMargin(smallMoney(dollars), margin, moneyMargin);
 }
@@ -84,7 +84,7 @@ export function threeDigits(value: number): string {
   return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
-/** For charts. */
+/** Three significant digits, for charts. */
 export function threeDigitMoney(dollars: number): string {
   return `${dollars < 0 ? "−" : ""}$${threeDigits(Math.abs(dollars))}`;
 }
@@ -106,12 +106,12 @@ export function smallMoney(dollars: number): string {
   return dollars > 0 && dollars < 0.1 ? `$${Number(dollars.toPrecision(2))}` : money(dollars);
 }
 
-/** As given, not rounded. */
+/** Not rounded. */
 export function exactMoney(dollars: number): string {
   return `$${dollars.toLocaleString("en", { maximumFractionDigits: 6 })}`;
 }
 
-/** With a sign. There is no percentage of zero: then "new" or "gone". */
+/** A signed percentage. A base of zero has none: then "new" or "gone". */
 export function percentOf(difference: number, base: number): string {
   if (difference === 0) return "±0 %";
   if (base === 0) return difference > 0 ? "new" : "gone";
@@ -130,7 +130,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["s", 1],
 ];
 
-/** Within a sentence, after "with". */
+/** A phrase to follow "with" in a sentence. */
 export function currentDelayPhrase(delay: DelayChoice): string {
   if (delay === "own") return "the computes' current delays";
   return delay === "never"
@@ -138,13 +138,13 @@ export function currentDelayPhrase(delay: DelayChoice): string {
     : `the current delay of ${delayText(delay)}`;
 }
 
-/** Within a sentence, after "with". */
+/** A phrase to follow "with" in a sentence. */
 export function delayPhrase(delay: DelayChoice): string {
   if (delay === "own") return "each compute's own delay";
   return delay === "never" ? "autosuspend off" : `a delay of ${delayText(delay)}`;
 }
 
-/** Exact. Below ten minutes in seconds unless it is whole minutes. */
+/** Exact text of a delay. Below ten minutes in seconds, unless it is whole minutes. */
 export function delayText(delay: DelayChoice): string {
   if (delay === "own") return "own delays";
   if (delay === "never") return "never";
@@ -159,7 +159,7 @@ export function delayText(delay: DelayChoice): string {
   return parts.join(" ") || "0 s";
 }
 
-/** Approximate, in the largest unit of which there are at least two. */
+/** Approximate text in the largest unit that fits at least twice. */
 export function spanText(seconds: number): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ["s", 1];
   return `${amount(seconds / size)} ${unit}`;
@@ -169,7 +169,7 @@ export function millisText(ms: number): string {
   return ms < 1_000 ? `${amount(Math.round(ms * 10) / 10)} ms` : `${amount(ms / 1_000)} s`;
 }
 
-/** For the axis of a chart. */
+/** Text for the axis of a chart. */
 export function tickMillis(ms: number): string {
   return ms < 1_000 ? `${threeDigits(ms)} ms` : `${threeDigits(ms / 1_000)} s`;
 }

@@ -18,7 +18,10 @@ export function builtInProfile(name: ProfileName): NamedProfile {
   return { name, profile: PROFILES[name] };
 }
 
-/** Omitted fields: the price of the profile's file, otherwise that of the newest list. */
+/**
+ * Prices given by the user. Default of an omitted field: the price in the profile's file, otherwise that of the newest
+ * price list.
+ */
 export type PriceInput = {
   readonly price?: number | undefined;
   readonly prices?: PriceListDate | undefined;
@@ -60,7 +63,7 @@ export function priceSummary({ pricePerCuHour, source }: UsedPrice): PriceSummar
   };
 }
 
-/** Within a sentence, after "at". */
+/** A phrase to follow "at" in a sentence. */
 export function priceText(summary: PriceSummary): string {
   return `$${summary.price_per_cu_hour} per CU-hour (${priceListText(summary)})`;
 }

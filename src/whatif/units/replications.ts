@@ -1,7 +1,7 @@
 import jStat from "jstat";
 import { GOLDEN_STEP, MIX_FACTOR, mix } from "../../kernel/mixed-word.ts";
 
-/** A mean of replications: with the given confidence the true mean lies within `mean ± halfWidth`. */
+/** Mean of replications and its interval: with the given confidence the true mean is within `mean ± halfWidth`. */
 export type ConfidenceInterval = {
   readonly mean: number;
   readonly halfWidth: number;
@@ -10,7 +10,7 @@ export type ConfidenceInterval = {
 
 const CONFIDENCE = 0.95;
 
-/** Student's interval; infinite for one replication. Throws for none. */
+/** Student's interval; infinite for one replication. Throws without values. */
 export function confidenceInterval(values: readonly number[], confidence = CONFIDENCE): ConfidenceInterval {
   const n = values.length;
   if (n === 0) throw new RangeError("replications: expected at least 1, got 0");

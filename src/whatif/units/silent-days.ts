@@ -7,8 +7,8 @@ import { plural } from "./number-format.ts";
 export type SilentDays = { readonly from: SimTime; readonly to: SimTime; readonly days: number };
 
 /**
- * The longest time without any request of any compute on days that are usually busy. Probably nothing was collected then.
- * The rule is that of the input: see `suspectedSilences`. `days`: in order; `requests`: of each.
+ * The longest run of days without requests of any compute that are usually busy. Probably no data was collected on
+ * them. The rule is that of the input: see `suspectedSilences`. `days`: in order; `requests`: number per day.
  */
 export function silentDays(days: readonly SimTime[], requests: readonly number[]): SilentDays | undefined {
   const counted = days.flatMap((day, index) => {
@@ -23,7 +23,7 @@ export function silentDays(days: readonly SimTime[], requests: readonly number[]
     );
 }
 
-/** Why days without requests leave nothing to say about other days, or undefined. */
+/** Explains why nothing can be said about other days because of days without requests; undefined if it can. */
 export function silenceReason(days: readonly SimTime[], requests: readonly number[]): string | undefined {
   const silent = silentDays(days, requests);
   return silent === undefined ? undefined : silenceText(silent);

@@ -4,14 +4,14 @@ import { daysByKind } from "./bootstrap.ts";
 import { centeredByKind, type DayEffects, lagCorrelation } from "./day-dependence.ts";
 import { amount } from "./number-format.ts";
 
-/** Traffic that does not stay as it was: it grows or shrinks by a share each day, or has another level since a day. */
+/** A change of the traffic over the record: a trend per day, or a step to another level on a day. */
 export type TrafficChange = {
-  /** Not only likely: how days differ is then judged without the change. */
+  /** True if the change is certain enough to be removed when the variation of days is judged. */
   readonly isClear: boolean;
 } & (
   | {
       readonly kind: "trend";
-      /** Of the logarithm of a day's traffic, per day, with its 95 % interval. */
+      /** Slope per day of the logarithm of a day's traffic, with its 95 % interval. */
       readonly slope: number;
       readonly slopeLow: number;
       readonly slopeHigh: number;
@@ -20,12 +20,12 @@ export type TrafficChange = {
       readonly kind: "step";
       /** The first day of the new level. */
       readonly since: SimTime;
-      /** Of the logarithm of a day's traffic. */
+      /** Change of the logarithm of a day's traffic. */
       readonly step: number;
     }
 );
 
-/** As the JSON of reports states it. */
+/** A `TrafficChange` in the JSON of reports. */
 export type TrafficChangeSummary =
   | {
       readonly kind: "trend";
@@ -42,23 +42,23 @@ export type TrafficChangeSummary =
     };
 
 const MIN_DAYS = 10;
-/** Days on both sides of a step. */
+/** Minimum number of days on each side of a step. */
 const MIN_SIDE_DAYS = 5;
-/** Two-sided, 1 %. */
+/** Standard errors of a two-sided test at 1 %. */
 const SIGNIFICANT = 2.58;
 /** Standard errors. Busy and quiet weeks that happen to be in order seldom reach it. */
 const CLEAR = 4;
-/** Two-sided, 5 %: of the interval of the slope. */
+/** Standard errors of the 95 % interval of the slope. */
 const NORMAL_95 = 1.96;
 /** A step explains the days better than a trend if this share of the squares of the trend is left. */
 const STEP_SHARE = 0.6;
-/** From here on, a step is tested by what it leaves itself. */
+/** From this share on, a step is tested by its own residuals. */
 const CLEAR_STEP_SHARE = 0.5;
 
 /**
- * A change of the traffic of some days, or undefined: the seasonal Kendall test (Hirsch and Slack 1984) on workdays
- * and weekend days, with the variance of days that depend on each other (Hamed and Rao 1998), and the slope of
- * Theil and Sen. Days without traffic are omitted. `values`: of each day.
+ * Detects a change of the traffic, or returns undefined: the seasonal Kendall test (Hirsch and Slack 1984) on workdays
+ * and weekend days, with the variance of dependent days (Hamed and Rao 1998), and the slope of Theil and Sen. Days
+ * without traffic are omitted. `values`: traffic of each day.
  */
 export function changeOf(days: readonly SimTime[], values: readonly number[]): TrafficChange | undefined {
   const used = days.filter((_, index) => (values[index] as number) > 0);
@@ -119,7 +119,7 @@ export function changeText(what: string, change: TrafficChangeSummary): string {
   return `${what} ${percent_per_day > 0 ? "grows" : "shrinks"} by ${rate}${may}`;
 }
 
-/** Effects without what a clear change of this form explains. `instants`: of the days of the effects. */
+/** Removes the part of the effects that a clear change explains. `instants`: days of the effects. */
 export function changeRemoved(
   of: DayEffects,
   instants: readonly SimTime[],
@@ -137,7 +137,10 @@ export function changeRemoved(
   return { ...of, effects: effects.map((effect, index) => effect - factor * (form[index] as number)) };
 }
 
-/** Pairs of days of one kind that rise, minus those that fall; its variance for independent days; ascending slopes. */
+/**
+ * Kendall's statistic (rising minus falling pairs of days of one kind), its variance for independent days, and the
+ * ascending slopes.
+ */
 function kendall(days: readonly SimTime[], kinds: readonly number[], logs: Float64Array) {
   let [statistic, variance] = [0, 0];
   const slopes: number[] = [];
@@ -155,7 +158,7 @@ function kendall(days: readonly SimTime[], kinds: readonly number[], logs: Float
   return { statistic, variance, slopes: slopes.sort((a, b) => a - b) };
 }
 
-/** The two levels that leave the least squares; undefined if there are too few days. */
+/** The step with the least squared residuals; undefined if there are too few days. */
 function bestStep(days: readonly SimTime[], kinds: readonly number[], logs: Float64Array) {
   let best: { readonly since: SimTime; readonly size: number; readonly left: Float64Array } | undefined;
   const centered = centeredByKind({ kinds, effects: logs });
@@ -168,7 +171,7 @@ function bestStep(days: readonly SimTime[], kinds: readonly number[], logs: Floa
   return best;
 }
 
-/** What neither the kind of day nor a change explains. */
+/** Residuals after the kind of day and the change. */
 function rest(
   days: readonly SimTime[],
   kinds: readonly number[],
@@ -179,7 +182,7 @@ function rest(
   return centeredByKind({ kinds, effects });
 }
 
-/** By how much the variance of Kendall's statistic is above that of independent days, for AR(1) days. */
+/** Factor by which the variance of Kendall's statistic exceeds that of independent days, for AR(1) days. */
 function dependence(left: Float64Array): number {
   const count = left.length;
   const correlation = Math.min(0.9, Math.max(0, (count * lagCorrelation(left) + 2) / (count - 4)));

@@ -11,39 +11,39 @@ import { ownDelaysOf } from "./own-delays.ts";
 import type { SizeChoices } from "./size-choices.ts";
 import type { SlowerSource } from "./slower-sources.ts";
 
-/** What a user states in addition to the question. */
+/** Settings of an advice in addition to the question. */
 export type AdviceSettings = {
   readonly plan: PricedPlan;
   readonly priceList: PriceList;
   readonly usage: OtherUsage;
   readonly requirements: Requirements;
-  /** The platform's default, in seconds. */
+  /** Default delay of the platform in seconds. */
   readonly defaultDelayS: number;
 };
 
 /** The answers that an advice is made from. */
 export type AnsweredQuestions = {
   readonly curve: CurveAnswer;
-  /** Of that curve, within the limit on the wait. */
+  /** Summary of that curve, within the limit on the wait. */
   readonly answer: CurveSummary;
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
-  /** Names, in the order of the traffic. */
+  /** Names of the computes, in the order of the traffic. */
   readonly computes: readonly string[];
   readonly waits: WaitsForSlo;
   readonly sizes: SizeChoices;
   readonly slower: readonly SlowerSource[];
 };
 
-/** What the traffic says about the limit on the wait. */
+/** Waits that the limit applies to. */
 export type WaitsForSlo = {
   /** The shortest delay that meets the limit, or any delay without a limit; undefined if none meets it. */
   readonly shortestDelay: SuspendDelay | undefined;
-  /** Under the current setting; undefined if it is not known, or without a limit. */
+  /** Wait under the current setting; undefined if it is unknown, or without a limit. */
   readonly currentMs: DurationMs | undefined;
-  /** Without a source; undefined: that of all requests at p99 counts. */
+  /** Wait by omitted source. Undefined if the limit applies to p99 over all requests, or without a limit. */
   readonly withoutMs: ReadonlyMap<string, DurationMs> | undefined;
-  /** With a longer interval of a source; undefined as above. */
+  /** Wait by source with a longer interval. Undefined as `withoutMs`. */
   readonly slowerMs: ReadonlyMap<string, DurationMs> | undefined;
 };
 

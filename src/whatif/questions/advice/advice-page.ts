@@ -21,7 +21,7 @@ import type { OwnDelay } from "./own-delays.ts";
 import type { Proposal } from "./proposal.ts";
 import { rangeText } from "./size-proposal.ts";
 
-/** The most proposals after the decision. */
+/** Maximum number of proposals after the decision. */
 const OTHERS = 2;
 const MAX_COMPUTES_SHOWN = 20;
 
@@ -49,9 +49,9 @@ export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
 export type AdviceText = {
   readonly decision: string;
   readonly warning: string | null;
-  /** What comes after the decision. */
+  /** The proposals after the decision. */
   readonly next: readonly string[];
-  /** Whether the current settings meet what they must. */
+  /** States whether the current settings meet the requirements. */
   readonly requirements: readonly string[];
   /** Why the free plan is not proposed, or null. */
   readonly free_plan: string | null;
@@ -81,13 +81,13 @@ export function adviceText(advice: Advice): AdviceText {
   };
 }
 
-/** Of the text before the tables, on a terminal of this width. */
+/** Most lines before the tables, on a terminal with `WIDTH` columns. */
 const MAX_LINES = 10;
 const WIDTH = 100;
 
 /**
- * The decision, what comes next, what would change it, and what is not known. If these are too many lines, it omits
- * what the tables repeat, the least important first.
+ * The decision, further proposals, what would change the decision, and what is unknown. If these are too many lines,
+ * parts that the tables repeat are omitted, the least important first.
  */
 function adviceLines(advice: Advice): string[] {
   const { decision, warning, next, requirements, would_change, not_known, now } = adviceText(advice);
@@ -152,12 +152,12 @@ function savingText({ saves_dollars_per_month, margin_95, cold_starts_per_day }:
   return `${changeText(saves_dollars_per_month, margin_95)} a month, ${signed(cold_starts_per_day)} cold starts a day`;
 }
 
-/** Of the bill: a saving has a minus, and an increase a plus. */
+/** Formats a saving as a change of the bill: a saving is negative, an additional cost positive. */
 function changeText(saves: number, margin: number | null): string {
   return `${saves < 0 ? "+" : ""}${moneyWithMargin(-saves, margin)}`;
 }
 
-/** For a key figure and a bar. */
+/** Short name of a proposal, for a key figure and a bar. */
 function shortText({ kind, source, every_s, plan, size, delay_s }: Proposal): string {
   switch (kind) {
     case "source":
@@ -184,7 +184,7 @@ function clearText(
   return delay_is_clear === false ? " (what the delay adds is within the noise)" : " (within the noise)";
 }
 
-/** Only if they are known to be too small. */
+/** A line about sizes; empty unless they are known to be too small. */
 function sizeLines({ sizes }: Advice): string[] {
   if ("not_compared" in sizes || sizes.are_sufficient) return [];
   const { percentile, limit_ms, wait_ms, needed } = sizes;
@@ -196,7 +196,7 @@ function sizeLines({ sizes }: Advice): string[] {
 
 function requirementLines({ current: { meets }, bill, sizes }: Advice): string[] {
   const { budget, slo, wait_ms, budget_dollars_per_month, max_wait } = meets;
-  // Then the wait for starts is not all of it, and another line says so.
+  // If sizes are too small, starts are not the only wait, and another line says so.
   const isSizeTooSmall = "are_sufficient" in sizes && !sizes.are_sufficient;
   const ofSource = typeof max_wait?.source === "string" ? ` for ${max_wait.source}` : "";
   return [

@@ -31,33 +31,33 @@ export type Advice = {
     readonly cold_starts_per_day_at_most_95?: number;
     readonly wait_p99_ms: number | null;
     readonly meets: Requirements & {
-      /** The wait that `max_wait` is about. */
+      /** Wait that `max_wait` limits, in milliseconds; null if unknown. */
       readonly wait_ms: number | null;
       readonly budget: boolean | null;
       readonly slo: boolean | null;
     };
   };
-  /** The first clear proposal; null: keep what is set, or too little is known. */
+  /** The first clear proposal. Null: keep the current settings, or the traffic is too little to say. */
   readonly decision: Proposal | null;
-  /** Those with a worth above 0, by their worth. */
+  /** Proposals with a worth above 0, the highest worth first. */
   readonly proposals: readonly Proposal[];
   /** Why the free plan is not a proposal; null if it is, or if the price is not from a list. */
   readonly no_free_plan: string | null;
-  /** What "Set a delay of its own" would set; empty unless that is a proposal. */
+  /** Delays that the proposal "Set a delay of its own" would set; empty unless it is a proposal. */
   readonly own_delays: readonly OwnDelay[];
   /** Why nothing is recommended, although proposals may be listed. */
   readonly too_little: readonly string[];
   readonly sizes: SizesSummary;
-  /** Of the traffic in the record; then no delay is recommended. Null if it stays as it was. */
+  /** Change of the traffic in the record; no delay is then recommended. Null if there is none. */
   readonly traffic_change: TrafficChangeSummary | null;
   readonly would_change: readonly string[];
   readonly not_known: readonly string[];
 };
 
-/** What the settings must meet. */
+/** Requirements that the settings must meet. */
 export type Requirements = {
   readonly budget_dollars_per_month: number | null;
-  /** A percentile, and whose requests it is about; null: all of them. */
+  /** Limit on a percentile of the wait, and the source of the requests that it applies to; null: all requests. */
   readonly max_wait: {
     readonly percentile: string;
     readonly source: string | null;
@@ -67,11 +67,11 @@ export type Requirements = {
 
 export type AdviceInput = ProposalInput & {
   readonly requirements: Requirements;
-  /** The wait that they are about, under the current setting; undefined if it is not known. */
+  /** Wait that the requirements limit, under the current setting; undefined if unknown. */
   readonly currentWaitMs: number | undefined;
   readonly waitP99Ms: (delay: DelayChoice) => number | undefined;
   readonly decision: DecisionSummary;
-  /** Sources that send at one interval, and whose waits count. */
+  /** Sources that send at a constant interval and whose waits count. */
   readonly programsThatWait: readonly string[];
   /** The change of the traffic in the record; null if there is none. */
   readonly trafficChange: TrafficChangeSummary | null;
@@ -124,12 +124,15 @@ function coldStartsOf({ cold_starts_per_day, cold_starts_per_day_at_most_95: atM
   return { cold_starts_per_day, ...(atMost === undefined ? {} : { cold_starts_per_day_at_most_95: atMost }) };
 }
 
-/** While traffic changes, a delay that was best before may not be later. */
+/**
+ * Whether a proposal may be recommended. While traffic changes, the best delay of the record may not be the best one
+ * later.
+ */
 function isAdvisable(
   { kind, is_clear, delay_s, plan }: Proposal,
   { trafficChange, currentDelay }: AdviceInput,
 ): boolean {
-  // What the free plan includes may not be enough later.
+  // With changing traffic, the quota of the free plan may not be enough later.
   const isDelayUnchanged =
     kind === "source" || (kind === "plan" && plan !== "free" && delay_s === currentDelay);
   return is_clear && (trafficChange === null || isDelayUnchanged);
@@ -140,7 +143,7 @@ function isSmallest({ cu }: QuestionSummary): boolean {
   return cu !== "own" && cu <= DEFAULTS.cu;
 }
 
-/** Of the choice of a delay. */
+/** Conditions under which another delay would be chosen. */
 function wouldChange({ decision, programsThatWait }: AdviceInput): string[] {
   const { below, above } = decision.break_even;
   const worth = (breakEven: AssumedWorth | null, word: string) => {

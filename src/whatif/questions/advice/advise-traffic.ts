@@ -22,26 +22,26 @@ import type { SizeTerms } from "./size-replays.ts";
 import { SloWaits, withoutSource } from "./slo-waits.ts";
 import { type SlowerSource, slowerSources, spacingsOf } from "./slower-sources.ts";
 
-/** What an advice is about, in addition to the question and the traffic. */
+/** Settings of an advice in addition to the question and the traffic. */
 export type AdviceTerms = SizeTerms & {
   readonly plan: PricedPlan;
   readonly priceList: PriceList;
   readonly usage: OtherUsage;
   readonly budgetDollars: number | undefined;
-  /** The platform's default delay, in seconds. */
+  /** Default delay of the platform in seconds. */
   readonly defaultDelayS: number;
 };
 
-/** What is read from the traffic. */
+/** Results that are read from the traffic. */
 export type AdviceParts = {
-  /** Has the outcomes of its `namedDelays`. */
+  /** Contains the outcomes of its `namedDelays`. */
   readonly curve: CurveAnswer;
   readonly waits: WaitsForSlo;
   readonly sizes: SizeChoices;
   readonly slower: readonly SlowerSource[];
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
-  /** Names, in the order of the traffic. */
+  /** Names of the computes, in the order of the traffic. */
   readonly computes: readonly string[];
 };
 
@@ -83,7 +83,7 @@ export function adviceOf(
   return { advice, limits: { ...answer.limits, left_out } };
 }
 
-/** Yields the number of computes done, of one replay after the other. */
+/** The waits that an SLO limits. Yields the number of computes done, in each replay in turn. */
 export function* waitsForSlo(
   traffic: Traffic,
   question: Question,
@@ -115,10 +115,10 @@ export function* waitsForSlo(
   return { shortestDelay: step.value?.delay, currentMs, withoutMs, slowerMs };
 }
 
-/** What replays of other traffic report is used instead. */
+/** Used without waits of their own: replays of the changed traffic report p99 over all requests. */
 const OF_ALL = { withoutMs: undefined, slowerMs: undefined };
 
-/** The whole advice in one thread. Yields after each part of the work, so that others get a turn. */
+/** The whole advice in one thread. Yields after each part of the work, so that other tasks can run. */
 export function* adviceSteps(
   traffic: Traffic,
   question: Question,

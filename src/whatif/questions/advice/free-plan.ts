@@ -7,10 +7,10 @@ import { extraBranchesOn, type MonthlyBill } from "../../units/bill.ts";
 import { amount, delayText, plural } from "../../units/number-format.ts";
 import { computeDollars, delayChange, type Proposal, type ProposalInput, proposal } from "./proposal.ts";
 
-/** The plan without a bill as a proposal, or why it is none. */
+/** A proposal to use the free plan, or the reason why there is none. */
 export type FreePlan = { readonly proposal: Proposal } | { readonly why_not: string };
 
-/** Undefined if the price was stated instead of taken from a list: it is that of a contract, which has no free plan. */
+/** Undefined if the price was given instead of taken from a list: it belongs to a contract, which has no free plan. */
 export function freePlan(input: ProposalInput, bill: MonthlyBill): FreePlan | undefined {
   const { question, defaultDelayS } = input;
   if (question.price_list === null) return undefined;
@@ -59,7 +59,7 @@ function unknownUse({ usage }: ProposalInput): string | undefined {
   return missing.length === 0 ? undefined : `unless ${missing.join(" and ")} are enough; its CU-hours are`;
 }
 
-/** All of them count, as if they were in one project. */
+/** CU-hours of a month of all computes, as if they were in one project. */
 function cuHoursOfMonth(input: ProposalInput): { readonly cuHours: number; readonly margin: number } {
   const { figuresAt, traffic, defaultDelayS, margins, costs } = input;
   const cuHours = perMonth(figuresAt(defaultDelayS).cu_hours, traffic.month_base_days * DAY);

@@ -7,14 +7,14 @@ export type OwnDelay = {
   readonly compute: string;
   readonly present_delay_s: SuspendDelay;
   readonly delay_s: SuspendDelay;
-  /** Of the compute's cost; negative if it costs more. */
+  /** Saving in the cost of the compute; negative if it costs more. */
   readonly saves_dollars_per_month: number;
   /** Weighted cost saved in the period, in seconds of active time, and half the width of its 95 % interval. */
   readonly gain_s: number;
   readonly margin_95: number;
 };
 
-/** Those of computes whose gain exceeds its interval; the others keep their delay. The largest gain first. */
+/** Delays of computes whose gain exceeds its interval, the largest gain first. The other computes keep their delay. */
 export function ownDelaysOf(computes: readonly ComputeSummary[]): readonly OwnDelay[] {
   return computes
     .flatMap(({ compute, present, gain_of_shrunk: gain }): OwnDelay[] => {
@@ -26,7 +26,7 @@ export function ownDelaysOf(computes: readonly ComputeSummary[]): readonly OwnDe
           compute,
           present_delay_s: from,
           delay_s: gain.delay_s,
-          // Without a minus before 0.
+          // Avoids −0.
           saves_dollars_per_month: 0 - gain.cost_dollars_per_month,
           gain_s: gain.gain_s,
           margin_95: gain.margin_95,
@@ -37,8 +37,8 @@ export function ownDelaysOf(computes: readonly ComputeSummary[]): readonly OwnDe
 }
 
 /**
- * By how many points of the weighted cost delays per compute promised more than one delay for all on the training days,
- * compared with the test days: what they owe to the chance of these days. At least 0.
+ * Percentage points of the weighted cost by which the advantage of delays per compute over one delay was larger on the
+ * training days than on the test days: the part that is due to chance. At least 0.
  */
 export function promisedTooMuch(heldOut: HeldOutSummary): number {
   if ("missing" in heldOut) return 0;

@@ -15,7 +15,10 @@ import {
   proposal,
 } from "./proposal.ts";
 
-/** Other plans that have a price per CU-hour: with the best delay that each allows, and with the usual one. */
+/**
+ * Proposals for other plans with a price per CU-hour: with the best delay that each plan allows, and with the usual
+ * one.
+ */
 export function planProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   const { plan, priceList, question } = input;
   if (question.price_list === null) return [];
@@ -50,8 +53,8 @@ function usualDelayOn(input: ProposalInput, plan: PricedPlan): SuspendDelay | un
 }
 
 /**
- * By itself, not only together with the price: the price of a plan is lower on all days, while a delay that was better on the
- * recorded days may cost more on others than the price saves.
+ * Whether the delay alone is a clear improvement, not only together with the price. The price of a plan is lower on all
+ * days, but a delay that was better on the recorded days may cost more on other days than the price saves.
  */
 function isClearlyBetter(
   input: ProposalInput,
@@ -63,17 +66,21 @@ function isClearlyBetter(
   return gain !== undefined && gain.worth.value > gain.worth.margin95;
 }
 
-/** A plan with a higher price is a bet on few requests, and must not be lost if there are this many times as many. */
+/** A plan with a higher price saves only with few requests. It must still save with this many times as many. */
 const MORE_REQUESTS = 2;
 
-/** Undefined at a lower price, which saves with any number of requests, and if each compute has a delay of its own now. */
+/**
+ * Whether the plan saves with `MORE_REQUESTS` times the requests. Undefined at a lower price, which saves with any
+ * number of requests, and if each compute has a delay of its own now.
+ */
 function savesWithMoreRequests(
   { robust: { curve, worthS }, currentDelay }: ProposalInput,
   delay: SuspendDelay,
   priceRatio: number,
 ): boolean | undefined {
   if (priceRatio <= 1 || currentDelay === "own") return undefined;
-  // With gaps that are shorter by a factor, a delay has the cold starts that one longer by it has now, in less time.
+  // If gaps are shorter by a factor, a delay has as many cold starts as a delay longer by the factor has now, in a
+  // shorter time.
   const weightedMs = (of: SuspendDelay, ratio: number) => {
     const longer = of === "never" ? of : Math.min(LONGEST_DELAY_S, MORE_REQUESTS * of);
     const { activeMs, coldStarts } = pointAt(curve, longer);

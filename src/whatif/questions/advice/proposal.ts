@@ -21,35 +21,37 @@ import type { SlowerSource } from "./slower-sources.ts";
 /** A change that a user can make, and what it changes. */
 export type Proposal = {
   readonly kind: "delay" | "delays_by_compute" | "source" | "plan" | "size";
-  /** In the imperative, without a full stop. */
+  /** The change in the imperative, without a full stop. */
   readonly change: string;
-  /** What the whole bill is less by; negative if it is more. Half the width of the 95 % interval, or null. */
+  /**
+   * Reduction of the whole bill; negative if it increases. The margin is half the width of the 95 % interval, or null.
+   */
   readonly saves_dollars_per_month: number;
   readonly margin_95: number | null;
-  /** Additional ones; negative if there are fewer. */
+  /** Additional cold starts a day; negative if there are fewer. */
   readonly cold_starts_per_day: number;
   /** The saving less the additional cold starts at their worth. Proposals are ranked by it. */
   readonly worth_dollars_per_month: number;
   /** Half the width of the 95 % interval of the worth, for as much traffic as in the record; or null. */
   readonly worth_margin_95: number | null;
-  /** Whether the worth is larger than the noise, and the two below hold where they are stated. */
+  /** Whether the worth exceeds its noise, and the two conditions below hold where they are present. */
   readonly is_clear: boolean;
-  /** With a plan: whether the delay is clearly better than the usual one on that plan. */
+  /** Present with a plan: whether the delay is clearly better than the usual one on that plan. */
   readonly delay_is_clear?: boolean;
-  /** With a plan of a higher price. */
+  /** Present with a plan of a higher price. */
   readonly saves_with_twice_the_requests?: boolean;
   readonly delay_s?: DelayChoice;
   readonly plan?: VendorPlan;
   readonly source?: string;
-  /** The longer interval of the source; absent: it is dropped. */
+  /** New interval of the source; absent: the source is dropped. */
   readonly every_s?: number;
-  /** If it is dropped: the same with a longer interval instead, if that is within the limits. */
+  /** If the source is dropped: the alternative of a longer interval, if it is within the limits. */
   readonly less_often?: Proposal;
-  /** One for all computes. */
+  /** One size range for all computes. */
   readonly size?: { readonly min_cu: number; readonly max_cu: number };
 };
 
-/** What proposals are made from. */
+/** Input for all proposals. */
 export type ProposalInput = {
   readonly question: QuestionSummary;
   readonly traffic: TrafficSummary;
@@ -57,37 +59,37 @@ export type ProposalInput = {
   readonly priceList: PriceList;
   readonly usage: OtherUsage;
   readonly costs: Costs;
-  /** By which delays are chosen; see `stretched`. */
+  /** Objective by which delays are chosen; see `stretched`. */
   readonly robust: Objective;
   readonly currentDelay: DelayChoice;
-  /** The platform's default, in seconds. */
+  /** Default delay of the platform in seconds. */
   readonly defaultDelayS: number;
   /** The shortest delay that meets the limit on the wait; undefined if none does. */
   readonly shortestWithinWait: SuspendDelay | undefined;
-  /** That limit; it is on the 99th percentile over all requests unless `waitWithoutMs` knows the wait. */
+  /** Limit on the wait. It applies to p99 over all requests unless `waitWithoutMs` returns a wait. */
   readonly maxWaitMs: DurationMs | undefined;
-  /** The wait that the limit is about, without a source. */
+  /** Wait that the limit applies to, if the source is dropped. */
   readonly waitWithoutMs: (source: string) => DurationMs | undefined;
-  /** The same with its longer interval. */
+  /** Wait that the limit applies to, if the source has its longer interval. */
   readonly waitSlowerMs: (source: string) => DurationMs | undefined;
   readonly figuresAt: (delay: DelayChoice) => PointFigures;
   readonly margins: DayMargins | { readonly missing: string };
   readonly heldOut: HeldOutSummary;
-  /** What `whatif apply` would set, and the delay of each compute by its number then. */
+  /** Delays that `whatif apply` would set, and the resulting delay of each compute by its number. */
   readonly ownDelays: readonly OwnDelay[];
   readonly ownDelayOf: (compute: number) => SuspendDelay;
   /** Undefined if the requests name no sources. */
   readonly attribution: AttributionReport | undefined;
   readonly sizes: SizeChoices;
-  /** Of the programs on a timer, those that may have a longer interval. */
+  /** Programs on a timer that may have a longer interval. */
   readonly slower: readonly SlowerSource[];
-  /** Only programs on a timer can be stopped; the others are what the computes are for. */
+  /** Programs on a timer. Only these can be stopped; the other sources are what the computes are for. */
   readonly periodic: readonly PeriodicSource[];
 };
 
 /**
- * The delay of choice of those that a plan allows; undefined if none of them meets the limit on the wait. `priceRatio`: of
- * the price on that plan to the current one. A cold start is worth the same dollars, so more active time if that is cheaper.
+ * The best delay that a plan allows; undefined if none meets the limit on the wait. `priceRatio`: price on that plan
+ * divided by the current one. A cold start is worth the same dollars, so it is worth more active time at a lower price.
  */
 export function bestSettable(
   input: ProposalInput,
@@ -101,7 +103,7 @@ export function bestSettable(
   return bestOf({ ...robust, worthS: Math.round(robust.worthS / priceRatio) }, ranges);
 }
 
-/** One delay for all computes, at a price that is this many times the current one. */
+/** The effect of one delay for all computes, at this multiple of the current price. */
 export function delayChange(input: ProposalInput, delay: DelayChoice, priceRatio = 1) {
   const margins = marginsOf(input, { delays: delay, priceRatio });
   return {
@@ -127,11 +129,11 @@ export type Change = Pick<
   "kind" | "change" | "delay_s" | "delay_is_clear" | "plan" | "source" | "every_s" | "size"
 > & {
   readonly saves_with_twice_the_requests?: boolean | undefined;
-  /** A month's compute after the change, and its cold starts at their worth. */
+  /** Compute cost of a month after the change, without cold starts. */
   readonly computeDollars: number;
   readonly startDollars: number;
   readonly coldStartsPerDay: number;
-  /** If compute and the other usage do not make it up. */
+  /** Bill of a month after the change; default: compute plus the other usage. */
   readonly billDollars?: number;
   readonly marginDollars: number | null;
   readonly worthMarginDollars: number | null;
@@ -172,7 +174,7 @@ export function proposal(input: ProposalInput, bill: MonthlyBill, change: Change
   });
 }
 
-/** A month's cold starts at their worth, at the current price. */
+/** Worth of the cold starts of a month at the current price, in dollars. */
 export function startDollars({ figuresAt, costs, traffic }: ProposalInput, delay: DelayChoice): number {
   const { burden_s, active_s, cu_hours } = figuresAt(delay);
   const cuHours =
@@ -180,18 +182,18 @@ export function startDollars({ figuresAt, costs, traffic }: ProposalInput, delay
   return perMonth(cuHours * costs.pricePerCuHour, traffic.month_base_days * DAY);
 }
 
-/** What avoiding one cold start is worth, at the current price. */
+/** Worth of avoiding one cold start at the current price, in dollars. */
 export function dollarsPerStart({ robust, costs }: ProposalInput): number {
   const cu = typeof costs.cu === "number" ? costs.cu : 1;
   return (robust.worthS / HOUR_S) * cu * costs.pricePerCuHour;
 }
 
-/** A month's compute. */
+/** Compute cost of a month, in dollars. */
 export function computeDollars({ figuresAt, traffic }: ProposalInput, delay: DelayChoice): number {
   return perMonth(figuresAt(delay).cost, traffic.month_base_days * DAY);
 }
 
-/** Below it, no change is worth its trouble. */
+/** Smallest saving a month that is worth a change. */
 const MIN_SAVING_DOLLARS = 0.5;
 const MIN_SAVING_SHARE = 0.01;
 

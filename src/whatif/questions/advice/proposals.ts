@@ -17,7 +17,7 @@ import {
 import { sizeProposal } from "./size-proposal.ts";
 import { sourceProposals } from "./source-proposals.ts";
 
-/** Those with a worth above 0, the most worthwhile first. */
+/** The proposals with a worth above 0, the highest worth first. */
 export function proposalsFor(
   input: ProposalInput,
   bill: MonthlyBill,
@@ -45,13 +45,14 @@ function delayProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
 }
 
 /**
- * Delays of their own only if they save more than one for all: on days that they were not chosen on, and on all days by more
- * than the noise. Those that are set are chosen on all days, of which they promise too much.
+ * Proposes a delay for each compute if that saves more than one delay for all: on days that the delays were not chosen
+ * on, and on all days by more than the noise. The delays to set are chosen on all days, so their saving on these days
+ * is overestimated.
  */
 function computeProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   const { heldOut, plan, maxWaitMs, ownDelays, currentDelay } = input;
   if ("missing" in heldOut || heldOut.recommended === "fleet" || ALLOWED_DELAYS[plan] !== "all") return [];
-  // The wait under them is not known.
+  // The wait under these delays is unknown.
   if (maxWaitMs !== undefined || ownDelays.length === 0) return [];
   const saving = marginsOf(input, { delays: input.ownDelayOf });
   const thanForAll = marginsOf(

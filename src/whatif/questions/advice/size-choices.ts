@@ -17,12 +17,15 @@ export type SizeChoices =
   | {
       readonly slo: Slo;
       readonly current: SizeOutcome;
-      /** The cheapest sufficient one; with a sufficient current size, only if it is cheaper. One for all computes. */
+      /** The cheapest sufficient size for all computes. If the current size is sufficient, only a cheaper one. */
       readonly best: (SizeOutcome & { readonly range: SizeRange; readonly hasReserve: boolean }) | undefined;
     }
   | { readonly missing: string };
 
-/** A smaller size must be enough for this many times the load, because other days may be busier than the recorded ones. */
+/**
+ * A smaller size must be sufficient for this multiple of the load, because other days may be busier than the recorded
+ * ones.
+ */
 const MORE_LOAD = 2;
 
 /**
@@ -61,7 +64,7 @@ export function* sizeChoices(
   const usual = rangesUpTo(sizes, largest);
   const larger = rangesUpTo(sizes, sizes.at(-1) ?? largest).slice(usual.length);
   let just: (SizeOutcome & { readonly range: SizeRange }) | undefined;
-  // Larger ones cost more, so they are of use only if no other size is enough.
+  // Larger sizes cost more, so they are replayed only if no other size is sufficient.
   for (const ranges of current.isSufficient ? [usual] : [usual, larger]) {
     const better = (yield* tryAll(ranges)).filter(isBetter).sort((a, b) => a.cuMs - b.cuMs);
     for (const one of better) {
@@ -91,7 +94,9 @@ function rangesUpTo([smallest = 0, ...others]: readonly number[], largest: numbe
   ];
 }
 
-/** Of the requests that run; the others may be short, or lack a load by mistake. */
+/**
+ * Minimum share of the requests with a duration that must state a load. Others may be short, or lack a load by mistake.
+ */
 const MIN_SHARE_WITH_LOAD = 0.9;
 
 function unknownLoads(traffic: Traffic, { loadPerRequest }: SizeTerms): string | undefined {

@@ -12,12 +12,12 @@ import {
   startDollars,
 } from "./proposal.ts";
 
-/** The part of the JSON of an advice about sizes. */
+/** Sizes in the JSON of an advice. */
 export type SizesSummary =
   | {
       /** Whether the waits under the current sizes meet the limit. */
       readonly are_sufficient: boolean;
-      /** Which wait the limit is about: `p99`. */
+      /** Percentile that the limit applies to, such as `p99`. */
       readonly percentile: string;
       readonly limit_ms: number;
       readonly wait_ms: number;
@@ -39,7 +39,10 @@ export function sizesSummary(input: ProposalInput, bill: MonthlyBill): SizesSumm
   };
 }
 
-/** The best size for all computes, with the current delay; undefined if none is, or if sizes are not compared. */
+/**
+ * A proposal for the best size of all computes with the current delay; undefined if there is none, or if sizes are not
+ * compared.
+ */
 export function sizeProposal(input: ProposalInput, bill: MonthlyBill): Proposal | undefined {
   const { sizes, costs, currentDelay, traffic, margins } = input;
   if ("missing" in sizes || sizes.best === undefined) return undefined;
@@ -59,7 +62,7 @@ export function sizeProposal(input: ProposalInput, bill: MonthlyBill): Proposal 
       computeDollars(input, currentDelay) - dollarsOf(current.cuMs - best.cuMs, baseMs),
     ),
     coldStartsPerDay: input.figuresAt(currentDelay).cold_starts_per_day + moreStarts / traffic.days,
-    // A cold start is worth the same dollars with each size.
+    // A cold start is worth the same dollars with every size.
     startDollars: startDollars(input, currentDelay) + perMonth(moreStarts, baseMs) * dollarsPerStart(input),
     marginDollars: margin,
     worthMarginDollars: margin,

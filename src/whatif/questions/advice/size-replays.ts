@@ -15,28 +15,28 @@ import { DEFAULT_SLO, isWithinSlo, missedShare } from "../capacity/missed-share.
 import { currentScalingSetting } from "../capacity/scaling-setting.ts";
 import { DEFAULT_RESERVED_CONNECTIONS } from "../capacity/sufficient-size.ts";
 
-/** What sizes are compared by. */
+/** Criteria for comparing sizes. */
 export type SizeTerms = {
   readonly profile: Profile;
-  /** Of waits for starts and for throttled requests together. Undefined: `DEFAULT_SLO`, of throttled requests only. */
+  /** Limit on the wait for starts and throttling together. Undefined: `DEFAULT_SLO`, for throttling only. */
   readonly slo: Slo | undefined;
   /** vCPUs of a running request, where the traffic states no load; undefined: unknown. */
   readonly loadPerRequest: number | undefined;
 };
 
-/** What a fleet uses under its sizes, and whether they are enough. */
+/** Use of a fleet under its sizes, and whether they are sufficient. */
 export type SizeOutcome = {
   readonly cuMs: number;
-  /** By UTC day of the period; empty if there are no intervals. */
+  /** CU-milliseconds by UTC day of the period; empty if there are no intervals. */
   readonly cuMsByDay: Float64Array;
   readonly starts: number;
-  /** Whether the waits meet the SLO, where a rejected request exceeds any wait. */
+  /** Whether the waits meet the SLO. A rejected request exceeds any wait. */
   readonly isSufficient: boolean;
-  /** At the percentile of the SLO: the largest of computes with equal sizes. */
+  /** Wait at the percentile of the SLO. Computes are grouped by size; this is the highest wait of a group. */
   readonly waitMs: DurationMs;
 };
 
-/** Replays as those of `whatif capacity`, with waits for starts if an SLO is stated for them. */
+/** Replays sizes as `whatif capacity` does, with waits for starts if an SLO is given. */
 export class SizeReplays {
   readonly #traffic: Traffic;
   readonly #question: Question;

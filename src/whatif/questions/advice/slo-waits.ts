@@ -31,7 +31,7 @@ export class SloWaits {
       this.#source === undefined ? ignoredSources(question.ignoredWaits, traffic.sources) : undefined;
   }
 
-  /** `sentOf`: what a compute is sent instead of its requests. Yields the number of computes done. */
+  /** `sentOf`: requests that a compute receives instead of its own. Yields the number of computes done. */
   *under(
     delay: DelayChoice,
     sentOf: (arrivals: ComputeArrivals) => ComputeArrivals = (arrivals) => arrivals,
@@ -62,7 +62,7 @@ export class SloWaits {
   }
 }
 
-/** `dropped`: the position of a source whose requests are not sent. */
+/** The requests without those of one source. `dropped`: position of the source. */
 export function withoutSource({ at, durationMs, source }: ComputeArrivals, dropped: number): ComputeArrivals {
   const isSent = (_: number, index: number) => (source?.[index] ?? 0) !== dropped;
   return {
@@ -76,7 +76,10 @@ type Start = { readonly at: SimTime; readonly readyAt: SimTime };
 
 type CountedWaits = { readonly only: number | undefined; readonly ignored: IgnoredSources | undefined };
 
-/** A request that arrives during a start waits for its end. Gives the number of requests of the source. */
+/**
+ * Adds the waits: a request that arrives during a start waits for its end. Returns the number of requests of the
+ * source.
+ */
 function addWaits(
   waits: WaitHistogram,
   { at, source }: ComputeArrivals,

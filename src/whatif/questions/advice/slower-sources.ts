@@ -21,32 +21,35 @@ export type SlowerSource = {
   readonly newEveryMs: DurationMs;
   readonly savesDollars: number;
   readonly moreColdStarts: number;
-  /** Null without intervals. */
+  /** Margins of the savings; null without intervals. */
   readonly margins: Pick<SavingMargins, "saves_cost" | "more_cold_starts"> | null;
-  /** Of all requests. */
+  /** 99th percentile of the wait over all requests. */
   readonly waitP99Ms: DurationMs;
 };
 
-/** Each takes a replay of the traffic. */
+/** Most sources; each takes a replay of the traffic. */
 const MAX_SOURCES = 24;
 
 /** Intervals that people set, in minutes. */
 const ROUND_MINUTES = [10, 15, 20, 30, 60, 120, 180, 360, 720, 1_440];
-/** How much longer than the delay an interval is, so that the compute suspends between two requests. */
+/** Ratio of an interval to the delay, so that the compute suspends between two requests. */
 const MARGIN = 1.1;
 
-/** The shortest round interval between whose requests computes suspend; undefined if that is no longer than the current one. */
+/**
+ * The shortest round interval that lets all computes suspend between two requests; undefined if it is not longer than
+ * the current one.
+ */
 export function slowerInterval(question: Question, everyMs: DurationMs): DurationMs | undefined {
   const { currentDelay, ownDelays = [] } = question;
   const finite = (currentDelay === "own" ? ownDelays : [currentDelay]).filter((delay) => delay !== "never");
-  // Autosuspend is disabled.
+  // Autosuspend is off for every compute.
   if (finite.length === 0) return undefined;
   const leastMs = MARGIN * Math.max(...finite) * SECOND;
   const ms = ROUND_MINUTES.map((minutes) => minutes * MINUTE).find((one) => one >= leastMs);
   return ms !== undefined && ms > everyMs ? ms : undefined;
 }
 
-/** Programs that keep computes active and would not with a longer interval. */
+/** New intervals of the programs that keep computes active and would not with a longer interval. */
 export function spacingsOf(
   { sources }: Pick<Traffic, "sources">,
   question: Question,
@@ -58,7 +61,7 @@ export function spacingsOf(
   });
 }
 
-/** Under the current delay. Yields the number of computes done. */
+/** Replays the longer intervals under the current delay. Yields the number of computes done. */
 export function* slowerSources(
   traffic: Traffic,
   question: Question,

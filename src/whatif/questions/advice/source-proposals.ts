@@ -13,8 +13,8 @@ import {
 } from "./proposal.ts";
 
 /**
- * Programs on a timer, without them and with a longer interval of theirs. With the longer one the compute starts for each
- * of their requests, which may be worth less than nothing, so the first has its figures, too.
+ * Proposals to stop a program on a timer, or to give it a longer interval. With a longer interval the compute starts
+ * for each of its requests, which can be worth less than nothing, so the proposal to stop it has figures of its own.
  */
 export function sourceProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   const slower = slowerProposals(input, bill);
@@ -31,7 +31,7 @@ function dropProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
   const intervals = new Map(periodic.map(({ source, everyMs }) => [source, everyMs]));
   return (
     attribution.sources
-      // Without a check that keeps computes active, others wait for starts.
+      // Without a check that keeps computes active, requests of other sources wait for starts.
       .filter(
         ({ source, saves_cost, without }) =>
           intervals.has(source) &&
@@ -67,7 +67,7 @@ function slowerProposals(input: ProposalInput, bill: MonthlyBill): Proposal[] {
     );
 }
 
-/** Of amounts of the period. */
+/** Converts savings over the period to a change per month. */
 function savings(
   input: ProposalInput,
   savedDollars: number,
@@ -84,7 +84,7 @@ function savings(
     coldStartsPerDay: input.figuresAt(currentDelay).cold_starts_per_day + moreStarts / traffic.days,
     startDollars: startDollars(input, currentDelay) + perMonth(moreStarts, baseMs) * perStart,
     marginDollars: margin,
-    // Cost and cold starts vary together; adding their margins is on the safe side.
+    // Cost and cold starts vary together, so the sum of their margins is an upper bound.
     worthMarginDollars:
       margin === null || known === null ? null : margin + perMonth(known.more_cold_starts, baseMs) * perStart,
   };

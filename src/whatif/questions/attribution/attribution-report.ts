@@ -19,22 +19,22 @@ import { type Attribution, Attributor } from "./attribution.ts";
 export type SourceShare = {
   readonly source: string;
   readonly requests: number;
-  /** Active time that its removal saves, and the cost of that time. */
+  /** Active time that the removal of the source saves, and the cost of that time. */
   readonly saves_s: number;
   readonly saves_cu_hours: number;
   readonly saves_cost: number;
-  /** Additional cold starts after its removal; negative if there are fewer. */
+  /** Additional cold starts without the source; negative if there are fewer. */
   readonly more_cold_starts: number;
   /** Half the width of the 95 % interval of each, for these computes on other days; null without intervals. */
   readonly margin_95: SavingMargins | null;
   readonly without: OutcomeFigures;
-  /** With only this source. */
+  /** Figures with only this source. */
   readonly alone: OutcomeFigures;
 };
 
 export type SavingMargins = {
   readonly saves_s: number;
-  /** Of the change of the active time; null if there is none on some days. */
+  /** Margin of the change of the active time in percent; null if there is no active time on some days. */
   readonly active_percent: number | null;
   readonly saves_cu_hours: number;
   readonly saves_cost: number;
@@ -53,18 +53,18 @@ export type AttributionReport = {
   readonly present: OutcomeFigures;
   /** Why there are no intervals; null if there are. */
   readonly no_margins: string | null;
-  /** Over all computes; the largest saving first. */
+  /** Sources over all computes, the largest saving first. */
   readonly sources: readonly SourceShare[];
-  /** By compute; the largest saving first. Empty unless they were asked for. */
+  /** Sources by compute, the largest saving first. Empty unless requested. */
   readonly computes: readonly ComputeShares[];
   readonly limits: ReportLimits;
 };
 
-/** Each source takes two replays of the traffic. */
+/** Most sources; each takes two replays of the traffic. */
 const MAX_SOURCES = 24;
 export const UNNAMED = "(no source)";
 
-/** Yields the number of computes done. `byCompute`: whether the shares of each compute are replayed, too. */
+/** Yields the number of computes done. `byCompute`: whether to also replay the shares of each compute. */
 export function* attributionReport(
   allTraffic: Traffic,
   question: Question,
@@ -76,7 +76,7 @@ export function* attributionReport(
   const count = Math.max(1, sources.length);
   const { costs } = question;
   const currentDelay = question.currentDelay === "own" ? 0 : question.currentDelay;
-  // One that was combined with others is not known any more.
+  // A source that was merged into the others is no longer known.
   const known = question.ignoredWaits.filter((source) => sources.includes(source));
   const ignored = ignoredSources(known, sources);
   const fleet = new Attributor(period, currentDelay, count, emptyOutcomeByDay);
@@ -126,7 +126,7 @@ export function* attributionReport(
   };
 }
 
-/** Of a compute under its current delay, in addition to the sizes of one that scales. */
+/** Settings of a compute under its current delay, without the sizes of one that scales. */
 export function attributedSetting(
   { ownDelays, deletedAt, costs }: Question,
   compute: number,
@@ -168,7 +168,7 @@ function sharesOf(
     .sort((a, b) => b.saves_s - a.saves_s || (a.source < b.source ? -1 : 1));
 }
 
-/** `without`: after the change, both by day. */
+/** Margins of the savings. `without`: totals after the change. Both totals are by day. */
 export function savingMargins(
   all: ReplayOutcome,
   without: ReplayOutcome,

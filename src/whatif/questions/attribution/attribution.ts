@@ -17,9 +17,9 @@ type AttributionShare = {
 export type Attribution = { readonly all: ReplayOutcome; readonly shares: readonly AttributionShare[] };
 
 /**
- * What keeps computes active under a delay: replays with all sources, without each source, and with each
- * source alone. The result is exact, but savings do not add up: with two health checks, removing one saves
- * nothing.
+ * Shows which sources keep computes active under a delay, by replays with all sources, without each source, and with
+ * each source alone. The result is exact, but savings do not add up: if there are two health checks, removing one of
+ * them saves nothing.
  */
 export class Attributor {
   readonly #sources: number;
@@ -28,7 +28,7 @@ export class Attributor {
   readonly #alone: readonly FixedReplay[];
   readonly #arrivals: Float64Array;
 
-  /** `sources`: their number. Requests of a trace without sources belong to source 0. */
+  /** `sources`: number of sources. Requests of a trace without sources belong to source 0. */
   constructor(
     period: Period,
     delay: SuspendDelay,
@@ -44,7 +44,7 @@ export class Attributor {
     this.#arrivals = new Float64Array(sources);
   }
 
-  /** `sizes`: of a compute that scales, for one replay. */
+  /** `sizes`: sizes of a compute that scales, for one replay. */
   begin(
     latencies: LatencySource,
     own: Omit<ComputeSetting, "sizes"> = {},
@@ -107,7 +107,7 @@ function splitBySource(arrivals: ComputeArrivals, own: number): readonly [Comput
   return [ours, others];
 }
 
-/** With loads and sources if the requests have them. */
+/** Empty columns, including loads and sources if the requests have them. */
 function emptyColumns(
   length: number,
   { load, source }: Pick<ComputeArrivals, "load" | "source"> = {},

@@ -4,7 +4,7 @@ import type { OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
 
-/** Compared with the current setting on the same days; null where that is 0. */
+/** Change compared with the current setting on the same days; null where its value is 0. */
 export type Gain = {
   /** Weighted cost saved. */
   readonly gain_percent: number | null;
@@ -19,7 +19,7 @@ export type DeliveredFigures = Gain & {
   readonly wait_p99_ms: number;
 };
 
-/** Of outcomes over the same time. */
+/** Gain of `own` over `current`. Both cover the same time. */
 export function gainOf(own: ReplayOutcome, current: ReplayOutcome, costs: Costs): Gain {
   const [figures, base] = [own, current].map((outcome) => outcomeFigures(outcome, 1, costs)) as [
     OutcomeFigures,
@@ -50,7 +50,7 @@ export function deliveredFigures(
 /** Half the width of the 95 % interval of each, for these computes on other days than those of the folds. */
 export type DeliveredMargins = Omit<DeliveredFigures, "wait_p99_ms">;
 
-/** Null without intervals. */
+/** Margins of the delivered figures; null without intervals. */
 export function deliveredMargins(
   own: ReplayOutcome,
   current: ReplayOutcome,
@@ -68,10 +68,10 @@ export function deliveredMargins(
   };
 }
 
-/** What a policy promised for a fold, and what the current setting then did in it. */
+/** Gain that a policy promised for a fold, and the outcome of the current setting in the fold. */
 export type PromisedFold = { readonly promised: Gain; readonly current: ReplayOutcome };
 
-/** The promises over all folds, each for what the current setting costs in its fold. */
+/** The promises over all folds, weighted by the cost of the current setting in each fold. */
 export function promisedInSum(folds: readonly PromisedFold[], costs: Costs): Gain {
   const current = folds.map((fold) => outcomeFigures(fold.current, 1, costs));
   const mean = (name: keyof Gain, weight: "burden_s" | "cost") => {

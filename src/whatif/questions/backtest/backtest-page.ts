@@ -22,7 +22,7 @@ import {
 import { changeText } from "../../units/traffic-change.ts";
 import type { Backtest, BacktestedPolicy, FoldPolicy } from "./backtest.ts";
 
-/** The last ones. The CSV file has all. */
+/** Maximum number of folds shown: the last ones. The CSV file has all. */
 const MAX_FOLDS_SHOWN = 20;
 
 export function backtestPage(backtest: Backtest): ReportPage {
@@ -156,7 +156,7 @@ function policyTable(backtest: Backtest): PageTable {
   });
 }
 
-/** Each cell is what a policy promised and what it delivered. */
+/** A row per fold. A cell shows the promised and the delivered gain of a policy. */
 function foldTable({ policies, folds, fold }: Backtest): PageTable {
   const [, ...others] = policies.entries();
   return pageTable({
@@ -208,7 +208,7 @@ function driftTable({ folds, fold }: Backtest): PageTable {
 
 type FoldResult = Backtest["folds"][number];
 
-/** The rows of a table of folds, and its title, which says if they are not all. */
+/** The rows of a table of folds, and its title, which says if rows were omitted. */
 function lastFolds(folds: readonly FoldResult[], title: string) {
   const rows = folds.slice(-MAX_FOLDS_SHOWN);
   return {

@@ -11,7 +11,7 @@ export type BacktestInput = {
   readonly question: Question;
   readonly fold: FoldLength;
   readonly folds: readonly Fold[];
-  /** One for each fold. */
+  /** Training of each fold. */
   readonly training: readonly FoldTraining[];
   /** How the number of requests changes within the traffic; null if it stays as it is. */
   readonly trafficChange: TrafficChangeSummary | null;
@@ -19,10 +19,10 @@ export type BacktestInput = {
   readonly policies: readonly BacktestPolicy[];
 };
 
-/** Replays from the start of the trace, in one pass. */
+/** Jobs to replay from the start of the trace, in one pass. */
 export type BacktestPass = { readonly period: Period; readonly jobs: readonly ReplayJob[] };
 
-/** What a policy did on the days before a fold, and in the fold. */
+/** Outcome of a policy on the days before a fold, and in the fold. */
 export type FoldOutcome = { readonly before: ReplayOutcome; readonly within: ReplayOutcome };
 
 /**
@@ -32,7 +32,7 @@ export type FoldOutcome = { readonly before: ReplayOutcome; readonly within: Rep
  */
 export class BacktestPlan {
   readonly passes: readonly BacktestPass[];
-  /** By fold and policy. */
+  /** Jobs by fold and policy. */
   readonly #jobs: readonly (readonly ReplayJob[])[];
 
   constructor({ startAt }: Period, { question, folds, training, policies }: BacktestInput) {
@@ -47,7 +47,7 @@ export class BacktestPlan {
     }));
   }
 
-  /** By fold and policy. `outcomes`: by pass and job. */
+  /** Outcomes by fold and policy. `outcomes`: by pass and job. */
   foldOutcomes(outcomes: readonly (readonly ReplayOutcome[])[]): readonly (readonly FoldOutcome[])[] {
     const outcomeOf = (pass: number, job: ReplayJob) => {
       const index = this.passes[pass]?.jobs.findIndex((other) => isSame(job, other)) as number;

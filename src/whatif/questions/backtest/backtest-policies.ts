@@ -10,7 +10,7 @@ import { isTrainedSchedule, parsePolicy } from "../../policies/parse-policy.ts";
 import type { Policy } from "../../policies/policy.ts";
 import { isOfAnotherPlan, isSettable } from "../compare/comparison.ts";
 
-/** A policy that a backtest judges. */
+/** A policy of a backtest. */
 export type BacktestPolicy = {
   readonly name: string;
   readonly knows: Policy["knows"];
@@ -23,14 +23,14 @@ export type BacktestPolicy = {
    * `after`: as `fold`, but applied only after the training days, so that it promises nothing on them.
    */
   readonly trained: "fold" | "request" | "after";
-  /** The replay of the policy as trained; see `TrainedFold`. */
+  /** The replay job of the trained policy; see `TrainedFold`. */
   readonly jobFor: (question: Question, trained: TrainedFold) => ReplayJob;
 };
 
-/** What was learned on the days before a fold. */
+/** Training result of the days before a fold. */
 type TrainedFold = { readonly until: SimTime; readonly delays: TrainedDelays };
 
-/** Each compute has a delay of its own, shrunk towards that of the fleet. */
+/** Name of the policy that gives each compute a delay of its own, shrunk towards that of the fleet. */
 const SHRUNK = "shrunk";
 
 export const BACKTEST_DEFAULTS = [bestFixed("fleet").name, SHRUNK, "hybrid", "schedule:trained"] as const;
@@ -52,7 +52,7 @@ export function backtestPolicies(
   });
 }
 
-/** Accepts the forms of `--policy`. Throws a RangeError for any other, and for a training end. */
+/** Parses a form of `--policy`. Throws a RangeError for any other text, and for a training end. */
 export function backtestPolicy(text: string, allowed: SettableDelays = "all"): BacktestPolicy {
   if (text === SHRUNK) return delaysPolicy(SHRUNK, ({ shrunk }) => shrunk);
   const policy = parsePolicy(text);

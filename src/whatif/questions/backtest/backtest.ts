@@ -29,12 +29,12 @@ export type Backtest = {
   readonly fold: FoldLength;
   /** Why there are no intervals; null if there are. */
   readonly no_margins: string | null;
-  /** Over all folds; the current setting first. */
+  /** Policies over all folds, the current setting first. */
   readonly policies: readonly BacktestedPolicy[];
   readonly folds: readonly BacktestedFold[];
-  /** The lowest weighted cost over all folds, of the policies that can be achieved. */
+  /** Achievable policy with the lowest weighted cost over all folds. */
   readonly best: string;
-  /** The same, of those that the platform itself offers. */
+  /** As `best`, restricted to policies that the platform offers. */
   readonly best_settable: string;
   readonly drift: Drift;
   /** How the number of requests changes within the traffic; null if it stays as it is. */
@@ -45,21 +45,21 @@ export type Backtest = {
 export type FoldPolicy = {
   readonly policy: string;
   /**
-   * On the training days; null if the policy applies nothing there. Over all folds, weighted by the weighted
-   * cost of the current setting in each.
+   * Gain on the training days over all folds, weighted by the weighted cost of the current setting in each fold. Null
+   * if the policy applies nothing on training days.
    */
   readonly promised: Gain | null;
   readonly delivered: DeliveredFigures;
 };
 
 export type BacktestedPolicy = FoldPolicy & {
-  /** Null without intervals. */
+  /** Margins of the delivered figures; null without intervals. */
   readonly margin_95: DeliveredMargins | null;
   readonly knows: BacktestPolicy["knows"];
   readonly settable: boolean;
   /** Present if only another plan allows it. */
   readonly not_on_plan?: true;
-  /** The folds in which its weighted cost is below that of the current setting. */
+  /** Number of folds in which its weighted cost is below that of the current setting. */
   readonly folds_better: number;
 };
 
@@ -67,14 +67,14 @@ type BacktestedFold = {
   readonly train: DayRange;
   readonly test: DayRange;
   readonly policies: readonly FoldPolicy[];
-  /** The one delay that is best on the training days, and the one that is best in the fold. */
+  /** Best single delay on the training days, and best single delay in the fold. */
   readonly trained_delay_s: SuspendDelay;
   readonly best_delay_s: SuspendDelay;
   /** Weighted cost of the trained delay in the fold, above that of the best one; null if that is 0. */
   readonly excess_percent: number | null;
 };
 
-/** `outcomes`: by fold and policy. */
+/** The results of a backtest. `outcomes`: by fold and policy. */
 export function backtestOf(
   traffic: CoveredTraffic,
   input: BacktestInput,
@@ -185,7 +185,7 @@ function sumOfFolds(
   return sum;
 }
 
-/** The current setting is first, so it wins a tie. */
+/** The best policy. The current setting is first, so it wins a tie. */
 function bestOf(policies: readonly BacktestedPolicy[]): string {
   const gain = ({ delivered }: BacktestedPolicy) => delivered.gain_percent ?? 0;
   return policies.reduce((best, policy) => (gain(policy) > gain(best) ? policy : best)).policy;

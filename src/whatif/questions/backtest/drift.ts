@@ -6,13 +6,13 @@ import type { FoldTraining } from "./training.ts";
 export type Drift = {
   readonly shortest_best_delay_s: SuspendDelay;
   readonly longest_best_delay_s: SuspendDelay;
-  /** By what factor it changes from one fold to the next, as a median; never counts as 7 days. */
+  /** Median factor between the best delays of consecutive folds. "Never" counts as 7 days. */
   readonly median_factor: number;
-  /** Mean over the folds; null if it is null in all. */
+  /** Mean of the excess over the folds; null if it is null in all of them. */
   readonly excess_percent: number | null;
 };
 
-/** Of at least two folds. */
+/** `folds`: at least two. */
 export function driftOf(folds: readonly Pick<FoldTraining, "bestDelay" | "excessPercent">[]): Drift {
   const delays = folds.map(({ bestDelay }) => bestDelay);
   const byLength = [...delays].sort((a, b) => secondsOf(a) - secondsOf(b));

@@ -4,7 +4,7 @@ import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import { wholeDays } from "../../held-out/day-split.ts";
 import { tooManyDays } from "../../held-out/day-statistics.ts";
 
-/** How many UTC days policies are judged on before they are trained again. */
+/** Length of a fold in UTC days, after which policies are trained again. */
 export const FOLD_DAYS = { week: 7, day: 1 } as const;
 export type FoldLength = keyof typeof FOLD_DAYS;
 
@@ -17,14 +17,14 @@ export type Fold = {
   readonly testDays: readonly number[];
 };
 
-/** A week contains workdays and weekend days. */
+/** One week, which contains workdays and weekend days. */
 const MIN_TRAINING_DAYS = 7;
-/** Drift is a change from one fold to the next. */
+/** Drift needs two folds to compare. */
 const MIN_FOLDS = 2;
-/** Of a longer trace, the last ones. Each takes a pass through all earlier traffic. */
+/** Maximum number of folds: the last ones of a longer trace. Each takes a pass through all earlier traffic. */
 const MAX_FOLDS = 60;
 
-/** In order; the last one ends with the last whole day (UTC). Throws a RangeError if there are too few. */
+/** The folds in order. The last one ends with the last whole UTC day. Throws a RangeError if there are too few. */
 export function foldsOf(period: Period, length: FoldLength): readonly Fold[] {
   const tooMany = tooManyDays(period);
   if (tooMany !== undefined) throw new RangeError(tooMany);

@@ -11,7 +11,7 @@ import type { Question } from "../../input/question.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
 import type { Fold } from "./folds.ts";
 
-/** What is learned before a fold, and what would have been best in it. */
+/** Training result before a fold, and the best delay in the fold. */
 export type FoldTraining = {
   readonly delays: TrainedDelays;
   /** The best delay of the fleet in the fold itself. */
@@ -44,7 +44,7 @@ export function foldTraining(
   };
 }
 
-/** With what a cold start of these days is worth: more if requests wait longer for it. */
+/** Costs with the worth of a cold start on these days: it is higher if requests wait longer. */
 function withWorth(gaps: LongGaps, costs: Costs, days: readonly number[]): Costs {
   const isUsed = new Set(days);
   let [starts, startWaitMs] = [0, 0];

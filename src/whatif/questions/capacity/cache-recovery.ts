@@ -12,7 +12,7 @@ const BUCKET_ENDS: readonly DurationMs[] = [1, 5, 10, 30]
  */
 export type RecoveryBucket = {
   readonly fromMs: DurationMs;
-  /** Infinite for the last bucket. */
+  /** End of the bucket; infinite for the last one. */
   readonly toMs: DurationMs;
   readonly reads: number;
   readonly hitRatios: readonly number[];
@@ -54,13 +54,13 @@ export class CacheRecovery {
   }
 }
 
-/** Below this number of reads a ratio is not significant. */
+/** With fewer reads, a ratio is not significant. */
 const MIN_READS = 100;
 const RECOVERED_SHARE = 0.9;
 
 /**
- * Reads that miss because a start has emptied the cache: those that would hit at the best ratio, up to the
- * recovery. `undefined` where the recovery is not known.
+ * Reads that miss because a start emptied the cache: those that would hit at the best ratio, until the recovery.
+ * `undefined` if the recovery is unknown.
  */
 export function readsLostToStarts(
   buckets: readonly RecoveryBucket[],

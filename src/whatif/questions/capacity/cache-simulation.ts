@@ -9,9 +9,9 @@ export type CacheAssumptions = {
   readonly workingSetGb: number;
   /** Blocks that each request reads. */
   readonly blocksPerRequest: number;
-  /** From 0 (all blocks are read equally often) to below 1. */
+  /** Skew of the block numbers, from 0 (all blocks are read equally often) to below 1. */
   readonly skew: number;
-  /** A: what reading a block from storage takes longer than reading it from the cache. */
+  /** A: additional time to read a block from storage instead of the cache. */
   readonly storageReadMs: DurationMs;
 };
 

@@ -15,7 +15,7 @@ import { cheapestSize, isSufficient, refusedConnections, USUAL_SIZES } from "./s
 
 const TARGET_SHARE = TARGET_HIT_RATIO / 100;
 
-/** The cheapest sufficient size with its assumption, then what another load would change. */
+/** Sentences of the answer: the cheapest sufficient size with its assumption, then the effect of other loads. */
 export function capacityAnswerText(report: CapacityReport): string[] {
   const [decision = "", ...more] = decisionText(report);
   return [
@@ -73,14 +73,14 @@ function intervalText({ no_margins }: CapacityReport): string {
     : `No intervals: ${no_margins}.`;
 }
 
-/** Of the active time. */
+/** Throttled share of the active time in percent, with its margin. */
 export function throttledText({ throttled_share, margin_95 }: CapacityRow): string {
   return throttled_share < SMALLEST_SHARE
     ? shareText(throttled_share)
     : `${amountWithMargin(throttled_share * 100, (margin_95?.throttled_share ?? 0) * 100)} %`;
 }
 
-/** The cheapest size that a little tolerance admits, if more than that is not given already. */
+/** Names the cheapest size that a small tolerance allows, unless a larger tolerance was given. */
 function tolerableText(report: CapacityReport): string {
   const { assumptions, sizes } = report;
   if (assumptions.slo !== undefined) return "";
@@ -93,7 +93,7 @@ function tolerableText(report: CapacityReport): string {
 
 const LITTLE = 0.001;
 
-/** What is tolerated, if anything is throttled. */
+/** States the tolerated throttling; empty if nothing is throttled. */
 function toleratedText(row: CapacityRow, { assumptions: { slo } }: CapacityReport): string {
   if (slo !== undefined && row.throttled_share > 0)
     return ` Throttling adds ${millisText(row.added_wait_mean_ms)} to a request on average; ${shareText(row.slo_missed_share ?? 0)} of the requests${slo.source === undefined ? "" : ` for ${slo.source}`} exceed the limit.`;
@@ -116,7 +116,7 @@ function assumptionText({ loads, assumptions: { loadPerRequest } }: CapacityRepo
     : `${assumed} where the journal of the world states no load`;
 }
 
-/** Which of the loads would choose another size, from the lowest on. */
+/** Lists the loads that would lead to another size, in ascending order. */
 function sensitivityText(report: CapacityReport): string[] {
   const { sizes, sensitivity, loads, assumptions } = report;
   const chosenSize = (
@@ -169,7 +169,7 @@ export function shareText(share: number): string {
   return share > 0 && share < SMALLEST_SHARE ? "<0.01 %" : `${amount(share * 100)} %`;
 }
 
-/** Smaller shares are not distinguished. */
+/** Smaller shares are shown as one. */
 const SMALLEST_SHARE = 0.0001;
 
 function monthlyCostText({ cost_per_month, cu_hours, margin_95 }: CapacityRow): string {
@@ -178,7 +178,7 @@ function monthlyCostText({ cost_per_month, cu_hours, margin_95 }: CapacityRow): 
     : `${moneyWithMargin(cost_per_month, margin_95?.cost_per_month)} a month`;
 }
 
-/** What nearly everybody would take, unless it is the answer already. */
+/** Compares the usual range, unless it is the answer. */
 function usualRangeText(report: CapacityReport): string[] {
   const { sizes } = report;
   const usual = sizes.find(
@@ -192,7 +192,7 @@ function usualRangeText(report: CapacityReport): string[] {
   ];
 }
 
-/** The setting of a world, replayed and as metered. */
+/** Compares the replayed setting of a world with the meter. */
 function currentText({ current_sizes: current, sizes }: CapacityReport): string[] {
   if (current === null) return [];
   const { cu_hours, metered_cu_hours: metered, metered_without_requests_cu_hours: without } = current;
@@ -207,7 +207,7 @@ function currentText({ current_sizes: current, sizes }: CapacityReport): string[
   ];
 }
 
-/** How much the answer depends on what a request does while it runs. */
+/** States how much the answer depends on the load of a running request. */
 function cpuShareText({ sizes, sensitivity, assumptions }: CapacityReport): string[] {
   const share = assumptions.cpuShare ?? 1;
   const index = sizes.findIndex(({ min_cu, max_cu }) => min_cu < max_cu);

@@ -35,7 +35,7 @@ export type CapacityReport = {
   readonly sizes: readonly CapacityRow[];
   /** The current sizes of a world, replayed and as metered; null for a trace. */
   readonly current_sizes: CurrentUseSummary | null;
-  /** The same sizes under other loads. */
+  /** The sizes of the report under other loads. */
   readonly sensitivity: readonly SensitivityRow[];
   /** Hit ratios by time since a start; empty without a working set. */
   readonly cache_recovery: readonly RecoveryRow[];
@@ -50,7 +50,7 @@ type RecoveryRow = {
   readonly to_s: number | null;
   /** An estimate where reads are sampled. */
   readonly reads: number;
-  /** By size, in the order of `sizes`; 0 to 1. */
+  /** Hit ratios by size from 0 to 1, in the order of `sizes`. */
   readonly hit_ratios: readonly number[];
 };
 
@@ -108,7 +108,7 @@ export function* capacityReport(
   const recovery = distances?.recovery() ?? [];
   return {
     question: questionSummary(question),
-    // How long computes are active depends on their size, so each row has a base of its own.
+    // The active time depends on the size, so each row has a month base of its own.
     traffic: trafficSummary(traffic, used, arrivals, 0),
     assumptions,
     peak_connections: peak,

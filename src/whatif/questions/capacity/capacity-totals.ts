@@ -26,7 +26,7 @@ import { replayScaling, smallestSizeCu } from "./scaling-replay.ts";
 import type { Demand, ScalingSetting } from "./scaling-setting.ts";
 import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
 
-/** What capacity depends on and a trace does not contain. */
+/** Assumptions about what a trace does not contain. */
 export type CapacityAssumptions = {
   /** vCPUs that a request keeps busy while it runs. */
   readonly loadPerRequest: number;
@@ -34,7 +34,7 @@ export type CapacityAssumptions = {
   readonly memoryGbPerRequest?: number | undefined;
   /** The share of the active time that may be throttled, and of requests that may be rejected. */
   readonly tolerate?: number | undefined;
-  /** What makes a size sufficient, instead of `tolerate`. */
+  /** Criterion for a sufficient size; replaces `tolerate`. */
   readonly slo?: Slo | undefined;
   /** The share of its duration in which a request keeps its vCPUs busy. */
   readonly cpuShare?: number | undefined;
@@ -53,17 +53,20 @@ export type CapacityRow = {
   readonly max_cu: number;
   readonly cu_hours: number;
   readonly cost: number | null;
-  /** For a month of 730 hours, in which a size that falls behind is always active. */
+  /** CU-hours of a month of 730 hours, in which a size that falls behind is always active. */
   readonly cu_hours_per_month: number;
   readonly cost_per_month: number | null;
   /** Active time in which the running requests need more vCPUs than the size has. */
   readonly throttled_s: number;
-  /** The same as a share of the active time. */
+  /** Throttled share of the active time, from 0 to 1. */
   readonly throttled_share: number;
-  /** By how much throttling lengthens requests, over all requests. */
+  /** Mean time that throttling adds, over all requests. */
   readonly added_wait_mean_ms: number;
   readonly added_wait_p99_ms: number;
-  /** The share of requests that the SLO does not allow: throttling adds more to them, or they are rejected; null without one. */
+  /**
+   * Share of requests that violate the SLO, because throttling adds more wait or because they are rejected; null
+   * without an SLO.
+   */
   readonly slo_missed_share: number | null;
   readonly scale_events: number;
   readonly starts: number;
@@ -87,9 +90,9 @@ export type CapacityRow = {
   /** Waits of served requests; a rejected request has none. */
   readonly pool_wait_p50_ms: number;
   readonly pool_wait_p99_ms: number;
-  /** At the size that the working set needs, which may be above the minimum of a range. */
+  /** Cache size in GB at the size that the working set needs, which may exceed the minimum of a range. */
   readonly cache_gb: number;
-  /** 0 to 1; null without a working set. */
+  /** Cache hit ratio from 0 to 1; null without a working set. */
   readonly cache_hit_ratio: number | null;
   /** Per start: blocks read from storage because the cache is empty, and the time that takes; null if unknown. */
   readonly cold_cache_reads: number | null;
@@ -105,7 +108,7 @@ type CapacityMargins = { readonly cost_per_month: number | null; readonly thrott
 /** Size of a pool as a share of max_connections, reserved ones included (D: connection pooling). */
 const POOL_SHARE = 0.9;
 
-/** Adds up one size, or range of sizes, over the computes of a fleet. */
+/** Totals of one size, or of one range of sizes, over the computes of a fleet. */
 export class CapacityTotals {
   readonly range: SizeRange;
   readonly #periodMs: DurationMs;
@@ -125,10 +128,12 @@ export class CapacityTotals {
   readonly #scaling: ScalingOutcome;
   readonly #leftOut: LeftOutDays | undefined;
   readonly #slo: Slo | undefined;
-  /** That the SLO is about; undefined: all requests. */
+  /** Position of the source that the SLO applies to; undefined: all requests. */
   readonly #judgedSource: number | undefined;
 
-  /** `leftOut`: undefined without intervals. `judgedSource`: that the SLO is about; undefined: all requests. */
+  /**
+   * `leftOut`: undefined without intervals. `judgedSource`: source that the SLO applies to; undefined: all requests.
+   */
   constructor(
     range: SizeRange,
     profile: Profile,
@@ -172,7 +177,7 @@ export class CapacityTotals {
     return Math.max(1, Math.floor(this.#maxConnections * POOL_SHARE));
   }
 
-  /** Requests that get no connection, directly or through the pool, of those that the SLO is about. */
+  /** Number of requests that the SLO applies to and that get no connection, directly or through the pool. */
   get rejected(): number {
     return this.#judgedRefused;
   }
@@ -215,7 +220,7 @@ export class CapacityTotals {
     replayScaling(arrivals, this.#demand, setting, this.range, this.#profile, this.#scaling);
   }
 
-  /** `computes`: the number of those with requests. */
+  /** `computes`: number of computes with requests. */
   row(
     price: number | undefined,
     histogram: DistanceHistogram | undefined,
@@ -228,7 +233,7 @@ export class CapacityTotals {
     const cuHours = cuMs / HOUR;
     const coldReads = lostReads === undefined || starts === 0 ? undefined : lostReads / starts;
     const sessions = this.#sessions;
-    // Of this size alone: one that falls behind is active for longer than others.
+    // Each size has a month base of its own: a size that falls behind is active for longer than others.
     const monthMs = monthBaseMs(this.#periodMs, activeMs, computes);
     return {
       min_cu: minCu,

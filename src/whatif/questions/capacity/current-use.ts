@@ -10,14 +10,14 @@ import type { ScalingSetting } from "./scaling-setting.ts";
 export type CurrentUseSummary = {
   readonly cu_hours: number;
   readonly throttled_s: number;
-  /** As the world has metered it, in the same period. */
+  /** CU-hours metered by the world in the same period. */
   readonly metered_cu_hours: number;
-  /** The part of it that no request caused: after creations and starts by the API, until the first request. */
+  /** Metered CU-hours that no request caused: after creations and starts by the API, until the first request. */
   readonly metered_without_requests_cu_hours: number;
 };
 
 /**
- * The computes of a world under their own sizes, with the loads that the journal states, as on its meter: a request
+ * Replays the computes of a world under their own sizes with the loads in the journal, as its meter does: a request
  * without a load has none.
  */
 export class CurrentUse {
@@ -32,7 +32,7 @@ export class CurrentUse {
     this.#cpuShare = cpuShare;
   }
 
-  /** Gives the requests without the throttling that their durations contain. */
+  /** Returns the requests without the throttling that their durations contain. */
   add(arrivals: ComputeArrivals, setting: ScalingSetting, compute: number): ComputeArrivals {
     const { scaling, ownSizes } = this.#question;
     const cu = ownSizes?.[compute] ?? this.#profile.sizes.autoscaled[0] ?? 0;

@@ -13,18 +13,18 @@ const FACTORS = [0.25, 0.5, 2, 4] as const;
 
 /** The sizes under another load than the assumed one. */
 export type SensitivityRow = {
-  /** Times the assumed load. */
+  /** Factor of the assumed load. */
   readonly factor: number;
   readonly sizes: readonly SizeUnderLoad[];
 };
 
-/** In the order of the report's sizes. */
+/** Figures of a size, in the order of the report's sizes. */
 type SizeUnderLoad = {
   readonly min_cu: number;
   readonly max_cu: number;
   readonly cu_hours: number;
   readonly throttled_share: number;
-  /** As of the sizes under the assumed load. */
+  /** As `slo_missed_share` under the assumed load. */
   readonly slo_missed_share: number | null;
 };
 
@@ -62,7 +62,7 @@ export class LoadSensitivity {
         replayScaling(arrivals, demand, setting, range, this.#profile, outcomes[index]);
   }
 
-  /** `rejected`: judged requests without a connection, by size. */
+  /** `rejected`: by size, number of requests without a connection that the SLO applies to. */
   rows(rejected: readonly number[]): SensitivityRow[] {
     const slo = this.#slo;
     return this.#variants.map(({ factor, outcomes }) => ({

@@ -1,10 +1,12 @@
 import type { Slo } from "../../input/slo.ts";
 import type { ScalingOutcome } from "./scaling-outcome.ts";
 
-/** What makes a size sufficient unless a user states a limit. */
+/** Criterion for a sufficient size unless a user gives a limit. */
 export const DEFAULT_SLO: Slo = { share: 0.99, waitMs: 1_000 };
 
-/** The share of the judged requests that an SLO does not allow. `rejected`: of these requests. */
+/**
+ * Share of the requests that the SLO applies to and that violate it. `rejected`: number of rejected ones among them.
+ */
 export function missedShare(
   { waitMs }: Slo,
   outcome: Pick<ScalingOutcome, "addedWaits" | "requests" | "judged">,
@@ -14,10 +16,10 @@ export function missedShare(
   return requests === 0 ? 0 : Math.min(1, (addedWaits.countAbove(waitMs) + rejected) / requests);
 }
 
-/** Whether an SLO allows that this share of the requests waits for longer. */
+/** Whether an SLO allows this share of requests to wait longer. */
 export function isWithinSlo(missed: number, { share }: Slo): boolean {
   return missed <= 1 - share + ROUNDING;
 }
 
-/** 1 − 0.99 is slightly less than 0.01. */
+/** Tolerance of the comparison: 1 − 0.99 is slightly less than 0.01. */
 const ROUNDING = 1e-12;

@@ -8,9 +8,9 @@ import { DepartureQueue } from "../../sizes/departure-queue.ts";
 export type DirectOutcome = {
   readonly sessions: number;
   readonly refused: number;
-  /** Those of them that are judged. */
+  /** Number of rejected requests that the SLO applies to. */
   readonly judgedRefused: number;
-  /** Most connections open at once; never above the limit. */
+  /** Largest number of open connections; never above the limit. */
   readonly peak: number;
 };
 
@@ -20,7 +20,7 @@ export type IsJudged = (index: number) => boolean;
 const ALL_JUDGED: IsJudged = () => true;
 
 /**
- * Connections from arrival to end against a limit. At the limit an arrival is rejected and not retried
+ * Counts connections from arrival to end against a limit. At the limit an arrival is rejected and not retried
  * (M/G/c/c).
  */
 export function directConnections(
@@ -66,15 +66,15 @@ export type PooledOutcome = {
   readonly sessions: number;
   /** Rejected at the limit of clients, or disconnected after waiting longer than the limit (inclusive). */
   readonly refused: number;
-  /** Those of them that are judged. */
+  /** Number of refused requests that the SLO applies to. */
   readonly judgedRefused: number;
   readonly peak: number;
   readonly waits: WaitHistogram;
 };
 
 /**
- * Transactions through a pooler: first come, first served within each pool, and among the pools where the
- * ceiling is the limit. `source` selects the pool; without it there is one.
+ * Simulates transactions through a pooler: first come, first served within each pool, and among the pools where the
+ * ceiling is the limit. `source` selects the pool; without sources there is one pool.
  */
 export function pooledConnections(
   { at, durationMs, source }: ComputeArrivals,

@@ -4,8 +4,8 @@ import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import { dayCount } from "../../trace/long-gaps.ts";
 
 /**
- * The time of a size by UTC day, numbered from the first one of the period. Time after the last day is omitted: a size
- * that falls behind would have its whole arrears on one day.
+ * Times of a size by UTC day, numbered from the first day of the period. Time after the last day is omitted: a size
+ * that falls behind would have its whole backlog on one day.
  */
 export type ScalingDays = {
   readonly firstDay: SimTime;

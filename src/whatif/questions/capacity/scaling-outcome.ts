@@ -12,30 +12,30 @@ export type ScalingOutcome = {
   scaleEvents: number;
   starts: number;
   requests: number;
-  /** By how much throttling lengthens requests; see `CountedWaits`. */
+  /** Time that throttling adds to requests; see `CountedWaits`. */
   readonly addedWaits: WaitHistogram;
-  /** The requests that an SLO is about; undefined: all. */
+  /** Requests that an SLO applies to; undefined: all requests. */
   readonly judged?: JudgedRequests | undefined;
-  /** By UTC day, for margins; undefined where they are not needed. */
+  /** Totals by UTC day, for margins; undefined if not requested. */
   readonly days?: ScalingDays | undefined;
 } & CountedWaits;
 
-/** Which waits count in addition to those of throttled requests, and which do not. */
+/** Options for the waits that count. */
 export type CountedWaits = {
-  /** Whether waits for a start count, too. */
+  /** Whether waits for a start count in addition to throttling. */
   readonly hasStartWaits?: boolean | undefined;
-  /** Sources that nobody waits for. */
+  /** Sources for whose requests nobody waits. */
   readonly ignored?: IgnoredSources | undefined;
 };
 
-/** The requests of one source, and by how much throttling lengthens them. */
+/** Requests of one source, and the time that throttling adds to them. */
 type JudgedRequests = {
   readonly source: number;
   requests: number;
   readonly addedWaits: WaitHistogram;
 };
 
-/** `judgedSource`: of an SLO; undefined: all requests count. */
+/** `judgedSource`: source that an SLO applies to; undefined: all requests. */
 export function emptyScalingOutcome(
   days?: ScalingDays,
   judgedSource?: number,

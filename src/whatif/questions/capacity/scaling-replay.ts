@@ -15,7 +15,7 @@ import { addScalingTime } from "./scaling-days.ts";
 import { emptyScalingOutcome, type ScalingOutcome } from "./scaling-outcome.ts";
 import type { Demand, ScalingSetting } from "./scaling-setting.ts";
 
-/** Receives what happens to a compute, in order: for tests. */
+/** Receives the events of a compute in order; for tests. */
 export type ScalingObserver = ReplayObserver & {
   resized(at: SimTime, sizeCu: number): void;
   /** The request with this index ends. */
@@ -36,9 +36,9 @@ export function replayScaling(
 }
 
 /**
- * Replays a compute of a world under its own size or range. Its requests have the durations that their clients observed,
- * so they already contain the throttling of that size. `unthrottled`: the requests with the durations that they would
- * have without it. Replayed under the same range, they end when they were observed to end.
+ * Replays a compute of a world under its own size or range. Its requests have the durations that clients observed,
+ * which contain the throttling of that size. `unthrottled`: the requests with the durations that they would have
+ * without throttling. Replayed under the same range, they end when they were observed to end.
  */
 export function replayObserved(
   arrivals: ComputeArrivals,
@@ -85,11 +85,11 @@ function requestsOf({ at, source }: ComputeArrivals, only: number): number {
 
 type ReplayOutput = {
   readonly observer?: ScalingObserver | undefined;
-  /** By request: the time that it would have run without throttling. If given, durations are as observed. */
+  /** By request: time that it would take without throttling. If given, durations are as observed. */
   readonly progressMs?: Float64Array | undefined;
 };
 
-/** The size that the working set requires, whatever runs. */
+/** Size that the working set requires, regardless of running requests. */
 export function smallestSizeCu({ workingSetGb }: Demand, range: SizeRange, profile: Profile): number {
   return goalSizeCu({ load1: 0, workingSetGb }, range, profile);
 }
@@ -109,7 +109,7 @@ class ScalingReplay {
   readonly #outcome: ScalingOutcome;
   readonly #observer: ScalingObserver | undefined;
   readonly #progressMs: Float64Array | undefined;
-  /** Progress of a request that runs all the time, where durations are as observed. */
+  /** Progress of a request that runs all the time, if durations are as observed. */
   #observedMs = 0;
   readonly #loadOf: (index: number) => number;
   readonly #requests: ComputeArrivals;
@@ -123,7 +123,7 @@ class ScalingReplay {
   #now: SimTime = 0;
   /** Progress is the time that an unthrottled request would have needed: it lags behind while throttled. */
   #lagMs = 0;
-  /** Of the running requests, in load units. */
+  /** Load of the running requests, in load units. */
   #load = 0;
   /** The end of the last request; meaningless while one runs. */
   #idleSince: SimTime = 0;
@@ -202,7 +202,10 @@ class ScalingReplay {
     this.#observer?.started(arrival, this.#readyAt);
   }
 
-  /** Suspends on the way. An arrival at `to` still finds the compute active if the delay ends there. */
+  /**
+   * Advances to `to` and suspends before it if the delay ends. An arrival at `to` still finds the compute active if the
+   * delay ends there.
+   */
   #runUntil(to: SimTime, hasArrival = true): void {
     while (this.#now < to) {
       if (this.#running.size > 0) {
@@ -218,7 +221,7 @@ class ScalingReplay {
     }
   }
 
-  /** Goes to the next resize or end of a request, at most to `to`. */
+  /** Advances to the next resize or end of a request, at most to `to`. */
   #step(to: SimTime): void {
     const endsAt = this.#nextEndAt();
     const until = Math.min(to, endsAt);
@@ -247,7 +250,7 @@ class ScalingReplay {
     return first === undefined ? undefined : this.#times.at(reading);
   }
 
-  /** The share of their speed at which the running requests progress; 1 also if nothing runs. */
+  /** Progress of the running requests per time, as a share of full speed; 1 also if none runs. */
   get #speed(): number {
     // One CU has one vCPU (R: Compute sizes).
     return Math.min(1, loadUnits(this.#sizeCu) / this.#load);

@@ -5,19 +5,19 @@ import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type LoadReadingsSource, loadReadingsOf } from "../../sizes/load-readings-source.ts";
 import { type LatencySource, StartLatencies } from "../../units/start-latency.ts";
 
-/** What requests need of their compute. */
+/** Demand of the requests of a compute. */
 export type Demand = {
-  /** vCPUs that each request keeps busy while it runs, where the trace does not contain it. */
+  /** vCPUs that each request keeps busy while it runs, if the trace does not state it. */
   readonly loadPerRequest: number;
-  /** Multiplies every load, also recorded ones. */
+  /** Factor of every load, including recorded ones. */
   readonly loadFactor?: number | undefined;
   /** Memory that each request takes while it runs. */
   readonly memoryGbPerRequest?: number | undefined;
-  /** Needed as long as the compute is active, whatever runs. */
+  /** Working set in GB, needed while the compute is active, regardless of running requests. */
   readonly workingSetGb?: number | undefined;
 };
 
-/** When a compute starts and suspends. `period` ends earlier where the compute was deleted. */
+/** Settings for starts and suspends of a compute. `period` ends earlier if the compute was deleted. */
 export type ScalingSetting = {
   readonly period: Period;
   readonly delay: SuspendDelay;
@@ -25,7 +25,7 @@ export type ScalingSetting = {
   readonly readings: LoadReadingsSource;
 };
 
-/** Of a compute under its current delay. */
+/** The setting of a compute under its current delay. */
 export function currentScalingSetting(
   question: Question,
   period: Period,

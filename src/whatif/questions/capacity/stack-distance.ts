@@ -1,9 +1,6 @@
 import { MIX_FACTOR, mix } from "../../../kernel/mixed-word.ts";
 
-/**
- * Numbers of distinct blocks used between two uses of the same block. A cache with more blocks than that
- * still holds it.
- */
+/** Numbers of distinct blocks used between two uses of the same block. A cache with more blocks still contains it. */
 export type DistanceHistogram = {
   /** Uses by distance, from 0; an estimate where they were sampled. */
   readonly counts: ReadonlyMap<number, number>;
@@ -12,7 +9,7 @@ export type DistanceHistogram = {
   readonly accesses: number;
 };
 
-/** Hit ratio of a least-recently-used cache of this size; one histogram serves every size (Mattson 1970). */
+/** Hit ratio of a least-recently-used cache with this many blocks. One histogram serves every size (Mattson 1970). */
 export function hitRatioOf({ counts, accesses }: DistanceHistogram, blocks: number): number {
   if (accesses === 0) return 0;
   let hits = 0;
@@ -56,7 +53,7 @@ export class StackDistances {
     this.#alwaysTracked = this.#weight === 1 ? Number.POSITIVE_INFINITY : alwaysTracked;
   }
 
-  /** Gives the distance, infinite for a miss in any cache; `undefined` for a block that is not tracked. */
+  /** Returns the distance, infinite for a miss in any cache; `undefined` for a block that is not tracked. */
   access(block: number): number | undefined {
     this.#accesses += 1;
     const isExact = block < this.#alwaysTracked;
@@ -119,7 +116,9 @@ export class StackDistances {
     return sum;
   }
 
-  /** Positions have run out: renumbers the last uses, which alone count, and makes room for as many again. */
+  /**
+   * Called when positions run out: renumbers the last uses, which are the only ones that count, and doubles the room.
+   */
   #renumber(): void {
     const blocks = [...this.#lastAccess].sort(([, a], [, b]) => a - b);
     this.#tree = new Int32Array(Math.max(INITIAL_LENGTH, 2 * blocks.length) + 1);
@@ -132,7 +131,7 @@ export class StackDistances {
   }
 }
 
-/** 24 bits. Spreads neighbors, so that a range of blocks is sampled like any other set. */
+/** A hash of 24 bits. Spreads neighbors, so that a range of blocks is sampled like any other set. */
 function hashOf(block: number): number {
   return mix(block ^ Math.floor(block / 2 ** 32), MIX_FACTOR) >>> (32 - HASH_BITS);
 }

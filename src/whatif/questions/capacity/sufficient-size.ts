@@ -3,7 +3,7 @@ import type { CapacityReport } from "./capacity-report.ts";
 import type { CapacityRow } from "./capacity-totals.ts";
 import { isWithinSlo } from "./missed-share.ts";
 
-/** The sizes of a new project, which most computes have. */
+/** Size range of a new project, which most computes have. */
 export const USUAL_SIZES: SizeRange = { minCu: 0.25, maxCu: 2 };
 
 /**

@@ -21,9 +21,9 @@ export type ComparedFigure = {
    */
   readonly margin_95?: number;
   readonly difference_margin_95?: number;
-  /** The same of the difference in percent; absent if the current setting has 0 on some days. */
+  /** Half the width of the 95 % interval of `difference_percent`; absent if the current setting has 0 on some days. */
   readonly difference_percent_margin_95?: number;
-  /** Of cold starts a day: the upper limit of 95 % confidence if there were none but can be some. */
+  /** Upper limit (95 % confidence) of cold starts a day. Present if there were none but some are possible. */
   readonly at_most_95?: number;
 };
 
@@ -71,7 +71,7 @@ export function replicationResult(
   };
 }
 
-/** Days and replications are independent, so their margins are added in quadrature. */
+/** Margins over days and replications. Both are independent, so they are added in quadrature. */
 function dayMargins(
   metric: keyof OutcomeFigures,
   { value, difference, plus_minus = 0, difference_plus_minus = 0 }: ComparedFigure,
@@ -99,7 +99,7 @@ function valuesOf(
   return values.every((value) => value !== null) ? values : undefined;
 }
 
-/** If only one of the two involves randomness, the other has a single value for all replications. */
+/** Compares two figures. If only one involves chance, the other has a single value for all replications. */
 function comparedFigure(
   own: readonly number[] | undefined,
   current: readonly number[] | undefined,

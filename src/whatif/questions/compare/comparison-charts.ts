@@ -124,7 +124,7 @@ function mergeOverlapping(markers: readonly PolicyMarker[]): PolicyMarker[] {
   return [...byPosition.values()];
 }
 
-/** The current setting and the best policy. */
+/** Active time by day under the current setting and the best policy. */
 function policyTimeline({ policies, traffic }: Comparison): Chart[] {
   const [current] = policies;
   const best = bestPolicy(policies);

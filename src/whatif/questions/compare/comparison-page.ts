@@ -75,7 +75,7 @@ export function comparisonPage(comparison: Comparison): ReportPage {
   };
 }
 
-/** The policy with the lowest weighted cost, of those that can be achieved. */
+/** The achievable policy with the lowest weighted cost. */
 export function bestPolicy(policies: readonly ComparedPolicy[]): ComparedPolicy {
   const weightedCost = (policy: ComparedPolicy) => figure(policy, "burden_s").value;
   return policies
@@ -107,7 +107,7 @@ function meteredLines({ policies: [current], question }: Comparison): string[] {
   return text === undefined ? [] : [text];
 }
 
-/** Without a resume, a policy that resumes only shows its delays. */
+/** Notes policies that never resumed, so that only their delays had an effect. */
 function unusedResumesText({ policies }: Comparison): string[] {
   return policies
     .filter((policy) => policy.resumes && resumesOf(policy) === 0)
@@ -118,7 +118,7 @@ function resumesOf(policy: ComparedPolicy): number {
   return figure(policy, "resumes_used").value + figure(policy, "resumes_wasted").value;
 }
 
-/** What to do, then what it would save, and what only a program of your own could save. */
+/** The decision, its saving, and what only a program of your own could save. */
 function decisionLines(comparison: Comparison, best: ComparedPolicy): string[] {
   const { policies, question } = comparison;
   const [current] = policies;
@@ -195,7 +195,7 @@ function monthly({ traffic }: Comparison, policy: ComparedPolicy): ComparedFigur
   return scaled(figure(policy, "cost"), perMonth(1, traffic.month_base_days * DAY));
 }
 
-/** Percentages stay the same. */
+/** Scales a figure. Percentages do not change. */
 function scaled(figure: ComparedFigure, factor: number): ComparedFigure {
   const { difference_percent_margin_95: percent, ...sums } = figure;
   const entries = Object.entries(sums).map(([name, value]) => [name, value * factor] as const);
@@ -282,12 +282,12 @@ function resumesTable({ policies, traffic }: Comparison, mark: MarkOf): PageTabl
 
 type Show = (value: number, margin: number | undefined) => string;
 
-/** With its margin, over days if there is one, otherwise over replications. */
+/** A value with its margin: over days if known, otherwise over replications. */
 function valueText({ value, margin_95, plus_minus }: ComparedFigure, show: Show): string {
   return show(value, margin_95 ?? plus_minus);
 }
 
-/** In percent, with its margin, over days if there is one, otherwise over replications. */
+/** A difference in percent with its margin: over days if known, otherwise over replications. */
 function differenceText(figure: ComparedFigure): string {
   const { value, difference, difference_plus_minus = 0 } = figure;
   const base = value - difference;
@@ -297,7 +297,7 @@ function differenceText(figure: ComparedFigure): string {
     : percentWithMargin((difference / base) * 100, percentMargin);
 }
 
-/** Without `active_s_by_day`, which only the JSON contains. */
+/** The CSV record of a policy, without `active_s_by_day`, which only the JSON contains. */
 function policyRecord({ policy, knows, settable, replications, figures }: ComparedPolicy): object {
   return { policy, knows, settable, replications, ...figures };
 }

@@ -56,7 +56,7 @@ export type ComparedPolicy = {
   readonly figures: { readonly [Name in keyof OutcomeFigures]: ComparedFigure | null };
   /** How the computes with requests differ, in the first replication. */
   readonly over_computes: ComputeDistributions;
-  /** Of the first replication. */
+  /** Active seconds by day in the first replication. */
   readonly active_s_by_day: readonly number[];
 };
 
@@ -66,7 +66,7 @@ export type Comparison = {
   readonly first_starts: number;
   /** Why there are no intervals over days; null if there are. */
   readonly no_margins: string | null;
-  /** The current setting first, then in the order of the input. */
+  /** Policies in the order of the input, after the current setting. */
   readonly policies: readonly ComparedPolicy[];
   readonly limits: ReportLimits;
 };
@@ -104,7 +104,7 @@ export function comparisonOf(...input: Parameters<typeof comparisonSteps>): Comp
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
-/** As `comparisonOf`. Yields after each policy, since intervals take milliseconds each. */
+/** Same result as `comparisonOf`. Yields after each policy, since intervals take milliseconds each. */
 export function* comparisonSteps(
   traffic: CoveredTraffic,
   question: Question,
@@ -190,12 +190,17 @@ function withLimitOfRareStarts(policy: ComparedPolicy, { startAt, endAt }: Perio
   return { ...policy, figures: { ...policy.figures, cold_starts_per_day } };
 }
 
-/** The platform offers fixed delays for each compute, and a plan may allow only some of them. */
+/**
+ * Whether the plan allows the policy. The platform offers fixed delays for each compute, and a plan may allow only some
+ * of them.
+ */
 export function isSettable({ delay, knows }: Policy, settable: SettableDelays): boolean {
   return delay === undefined ? knows === "hindsight" : isSettableDelay(settable, delay);
 }
 
-/** Whether the platform has such a setting, but not for users of this plan. `chosen`: the shortest and longest delay. */
+/**
+ * Whether the policy is a setting of the platform that only another plan allows. `chosen`: shortest and longest delay.
+ */
 export function isOfAnotherPlan(
   { delay }: Policy,
   settable: SettableDelays,
@@ -203,7 +208,7 @@ export function isOfAnotherPlan(
 ): boolean {
   if (delay !== undefined) return isSettableDelay("all", delay) && !isSettableDelay(settable, delay);
   if (settable === "all" || chosen === undefined) return false;
-  // Of two different delays, others may be between them.
+  // Two different delays may have others between them.
   return chosen[0] !== chosen[1] || !settable.includes(chosen[0]);
 }
 

@@ -26,13 +26,11 @@ type Candidate = {
   readonly number: number;
   readonly own: readonly ReplayOutcome[];
   readonly current: readonly ReplayOutcome[];
-  /** In descending order: change of cost, change of cold starts, cost. */
+  /** Sort keys, compared in descending order: change of cost, change of cold starts, cost. */
   readonly rank: readonly number[];
 };
 
-/**
- * For each policy, the computes whose cost changes most. The outcomes of other computes are not retained.
- */
+/** Finds, for each policy, the computes whose cost changes most. The outcomes of other computes are not kept. */
 export class ComputeComparison {
   readonly #traffic: Traffic;
   readonly #question: Question;
@@ -51,7 +49,7 @@ export class ComputeComparison {
     this.#candidates = new Map(this.#policies.map((policy) => [policy, []]));
   }
 
-  /** The outcomes of one compute, one per job. */
+  /** Adds the outcomes of one compute, one per job. */
   add(number: number, outcomes: readonly ReplayOutcome[]): void {
     const outcomesOf = (policy: string) =>
       outcomes.filter((_, index) => this.#jobs[index]?.policy === policy);
@@ -70,7 +68,10 @@ export class ComputeComparison {
     }
   }
 
-  /** By policy, the largest change first. Yields after each compute, since intervals take milliseconds each. */
+  /**
+   * The listed computes by policy, the largest change first. Yields after each compute, since intervals take
+   * milliseconds each.
+   */
   *listed(): Generator<void, ReadonlyMap<string, readonly ComparedCompute[]>> {
     const margins = OutcomeMargins.of(this.#traffic.period);
     const replayed = (outcomes: readonly ReplayOutcome[]): ReplayedPolicy => {
@@ -101,7 +102,7 @@ export class ComputeComparison {
     return listed;
   }
 
-  /** Over the replications. */
+  /** Means over the replications. */
   #means(outcomes: readonly ReplayOutcome[]): { readonly cost: number; readonly starts: number } {
     const { startAt, endAt } = this.#traffic.period;
     const figures = outcomes.map((one) =>
@@ -113,7 +114,7 @@ export class ComputeComparison {
   }
 }
 
-/** As `replayComputes`, with the outcomes of each compute also added to `byCompute`. */
+/** Replays as `replayComputes` does, and adds the outcomes of each compute to `byCompute`. */
 export function* replayByCompute(
   traffic: Traffic,
   { jobs, from, to, fleetGaps }: ReplayWork,
@@ -129,7 +130,7 @@ export function* replayByCompute(
   return totals;
 }
 
-/** Keeps the first ones in order of rank; of equal rank, those of lower numbers. */
+/** Keeps the first `limit` candidates by rank; equal ranks are in ascending order of the number. */
 function shorten(candidates: Candidate[], limit: number): void {
   candidates.sort((a, b) => {
     const index = a.rank.findIndex((value, at) => value !== b.rank[at]);

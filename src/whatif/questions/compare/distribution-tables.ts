@@ -10,9 +10,9 @@ export type NamedDistributions = {
 };
 
 type TableNames = {
-  /** What the rows are: a policy or a delay. */
+  /** Heading of the first column: policy or delay. */
   readonly heading: string;
-  /** Of the table of quartiles. */
+  /** Title of the table of quartiles. */
   readonly quartiles: string;
 };
 

@@ -75,7 +75,7 @@ function computeColumns({
   ];
 }
 
-/** Sentences of the answer. */
+/** Sentences about the limit on the wait of each compute. */
 export function computeLimitLines({ compute_wait_limit: limit }: CurveSummary): string[] {
   if (limit === undefined) return [];
   const { met, unmet, max_wait_p99_ms, cost_dollars_per_month: cost, cold_starts_per_day: starts } = limit;

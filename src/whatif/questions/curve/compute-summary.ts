@@ -31,12 +31,12 @@ export type ComputeSummary = {
   readonly clairvoyant: Omit<PointFigures, "delay_s">;
   /** Its best delay, shrunk towards that of the fleet, and not shorter than a limit allows; null if unknown. */
   readonly shrunk_delay_s: SuspendDelay | null;
-  /** What the recommended delay for all and the shrunk delay change; null if that or the delay is unknown. */
+  /** Effects of the recommended delay for all and of the shrunk delay; null if the effect or the delay is unknown. */
   readonly gain_of_recommended: ComputeGain | null;
   readonly gain_of_shrunk: ComputeGain | null;
   /** The shortest delay within `max_wait_p99_ms`; null if there is none, absent without the limit. */
   readonly within_wait_p99_delay_s?: SuspendDelay | null;
-  /** At `SHOWN_DELAYS`; `--compute` gives the whole curve of one compute. */
+  /** Points at `SHOWN_DELAYS`; `--compute` prints the whole curve of one compute. */
   readonly curve: readonly PointFigures[];
   /** Weighted cost that the compute's best delay saves, in seconds of active time. */
   readonly gain_s: number;
@@ -45,8 +45,8 @@ export type ComputeSummary = {
 };
 
 /**
- * Largest gain first; empty without figures by compute. `shrunk`: delays by the number of the compute. `withinWait`:
- * those within the limit `maxWaitMs`.
+ * Summaries by descending gain; empty without figures by compute. `shrunk`: delays by the number of the compute.
+ * `withinWait`: shortest delays within the limit `maxWaitMs`.
  */
 export function computeSummaries(
   { computes, longGaps }: CurveReading,
@@ -78,7 +78,7 @@ export function computeSummaries(
 }
 
 type ComputeDelays = {
-  /** For all; null if there is no recommendation. */
+  /** Recommended delay for all computes; null if there is none. */
   readonly recommended: SuspendDelay | null;
   readonly shrunk: readonly SuspendDelay[] | undefined;
   readonly withinWait: DelaysWithinWait | undefined;
@@ -104,7 +104,7 @@ function computeSummary(
 ): ComputeSummary {
   const { periodMs, startMs, longGaps, withinWait } = context;
   const costs = { ...fleetCosts, cu, coldStartS };
-  // Without the gaps, one request waits for each start.
+  // If the gaps are not stored, one request is assumed to wait for each start.
   const waitsAt = (delay: SuspendDelay) =>
     longGaps === undefined || isTooShort(delay) ? {} : { waitMs: waitMsAt(longGaps, number, delayMs(delay)) };
   const figures = (point: CurvePoint, waits = waitsAt(point.delay)) => {
@@ -145,7 +145,7 @@ function computeSummary(
   };
 }
 
-/** Gaps that are shorter are not stored. */
+/** Whether gaps of this length are too short to be stored. */
 function isTooShort(delay: SuspendDelay): boolean {
   return delay !== "never" && delay < SHORTEST_DELAY_S;
 }

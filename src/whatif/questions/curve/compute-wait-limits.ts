@@ -19,16 +19,16 @@ import type { Traffic } from "../../trace/traffic.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 
 /**
- * By compute, the shortest delay that the plan allows whose 99th percentile of added wait over all its requests is within the limit;
- * null if there is none. Computes without requests are missing.
+ * By compute: the shortest allowed delay whose 99th percentile of added wait over all its requests is within the limit;
+ * null if there is none. Computes without requests are absent.
  */
 export type DelaysWithinWait = ReadonlyMap<number, SuspendDelay | null>;
 
 const SHARE = 0.99;
 
 /**
- * The wait is assumed to fall as the delay grows; in any case the returned delay satisfies the limit. Yields the
- * number of computes done.
+ * Finds the delays. Assumes that the wait falls as the delay grows; in any case the returned delay meets the limit.
+ * Yields the number of computes done.
  */
 export function* delaysWithinWait(
   traffic: Traffic,
@@ -65,13 +65,13 @@ function shortestWithin(
   return lastOf(LONGEST_DELAY_S, SHORTEST_DELAY_S, isWithin);
 }
 
-/** A limit on the wait of each compute, and what delays of their own within it cost together. */
+/** A limit on the wait of each compute, and the cost of setting each compute to a delay within it. */
 export type ComputeWaitLimit = {
   readonly max_wait_p99_ms: number;
-  /** Computes that some delay brings within the limit, and those that none does. */
+  /** Number of computes with a delay within the limit, and of computes without one. */
   readonly met: number;
   readonly unmet: number;
-  /** With the delay to set for each compute; null if unknown. */
+  /** Cost with `delayToSet` for each compute; null if unknown. */
   readonly cost_dollars_per_month: number | null;
   readonly cold_starts_per_day: number | null;
 } & NamedMargins<FigureMargins>;

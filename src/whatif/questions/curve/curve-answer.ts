@@ -81,7 +81,7 @@ export class CurveAnswer {
     return this.#fleet.curve;
   }
 
-  /** What the delays of the fleet are chosen by; see `stretched`. */
+  /** Objective by which the delays of the fleet are chosen; see `stretched`. */
   get robust(): Objective {
     return this.#fleet.robust;
   }
@@ -91,13 +91,13 @@ export class CurveAnswer {
     return this.#fleet.best.delay;
   }
 
-  /** Takes a pass through the traffic, once. Unknown if only the gaps are known. */
+  /** Periodic sources. The first access takes a pass through the traffic. Empty if only the gaps are known. */
   get periodic(): readonly PeriodicSource[] {
     this.#periodic ??= this.#traffic.gapRows === undefined ? periodicSources(this.#traffic) : [];
     return this.#periodic;
   }
 
-  /** Programs on a timer whose waits count, although probably nobody waits for them. Unknown with `--fast`. */
+  /** Programs on a timer whose waits count, although probably nobody waits for them. Empty with `--fast`. */
   get #countedPrograms(): readonly PeriodicSource[] {
     const { ignoredWaits } = this.#question;
     if (this.#isFast || this.#traffic.sources.every((source) => source === "")) return [];
@@ -257,7 +257,7 @@ export class CurveAnswer {
     return sortedDelays([this.#question.currentDelay, this.#fleet.best.delay, ...shown]);
   }
 
-  /** Those that a summary names. */
+  /** Delays whose margins a summary reports. */
   #delaysWithMargins(constraints: CurveConstraints): readonly DelayChoice[] {
     const shown = [...SHOWN_DELAYS, ...this.#chosen(constraints)];
     const named = [this.#question.currentDelay, this.#fleet.best.delay];

@@ -88,7 +88,7 @@ function delayMarks(summary: CurveSummary): readonly DelayMark[] {
   );
 }
 
-/** At the last delay before the cliff, where the weighted cost is high. */
+/** Marks at the last delay before the cliff, where the weighted cost is high. */
 function cliffMarks(
   { decision: { cliff } }: CurveSummary,
   points: readonly DrawnPoint[],
@@ -221,7 +221,7 @@ function logDelay({ delay }: { readonly delay: number }): number {
   return Math.log10(delay);
 }
 
-/** Evenly spaced on a logarithmic scale, plus the named delays and both sides of the cliff. */
+/** Delays to draw: evenly spaced on a logarithmic scale, plus the named delays and both sides of the cliff. */
 function delaysToDraw({ decision: { cliff } }: CurveSummary): number[] {
   const growth = (LONGEST_DELAY_S / SHORTEST_DELAY_S) ** (1 / POINTS);
   const even = Array.from({ length: POINTS + 1 }, (_, index) =>

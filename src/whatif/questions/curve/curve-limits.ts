@@ -5,8 +5,8 @@ import type { ReportLimits } from "../../page/page-layout.ts";
 import { AFTER_TRACE_END } from "../../trace/traffic-summary.ts";
 
 /**
- * `clients`: those that are simulated, if any. `isListCut`: not all computes are listed. `hasOnlyGaps`: the requests
- * are not known.
+ * `clients`: simulated clients, if any. `isListCut`: not all computes are listed. `hasOnlyGaps`: the requests are
+ * unknown.
  */
 export function curveLimits(
   { latency, costs, ignoredWaits }: Question,

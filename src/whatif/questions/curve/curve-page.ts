@@ -78,7 +78,7 @@ export function delayLines({
   ];
 }
 
-/** Totals of the period, which are counted. */
+/** Counted totals of the period. */
 function totalsText({
   cold_starts,
   active_s,
@@ -259,7 +259,7 @@ function delayTable(summary: CurveSummary): PageTable {
 function rowName(delay: DelayChoice | "clairvoyant", { decision, question }: CurveSummary): string {
   if (delay === "clairvoyant") return "perfect foresight";
   const isAllowed = isSettableDelay(decision.settable_delays_s, delay);
-  // On a plan that allows all delays, a shorter one than the platform accepts is the current one.
+  // If the plan allows all delays, a delay below the platform's minimum can only be the current one.
   return isAllowed || decision.settable_delays_s === "all"
     ? delayText(delay)
     : `${delayText(delay)} (not on plan ${question.plan})`;

@@ -7,13 +7,13 @@ import { type FleetScaledTime, scaledTime } from "../../replay/scaled-time.ts";
 import type { Traffic } from "../../trace/traffic.ts";
 import type { FleetCurve } from "./fleet-curve.ts";
 
-/** The current setting if requests keep their vCPUs busy for half as long. */
+/** Cost of the current setting if requests keep their vCPUs busy for half as long. */
 export type SizeSensitivity = {
   readonly cpu_share: number;
   readonly cost_dollars_per_month: number;
 };
 
-/** Undefined if no compute scales. */
+/** Replays the computes that scale; undefined if there are none. */
 export function scaledTimeOf(
   traffic: Traffic,
   { longGaps }: CurveReading,
@@ -26,7 +26,7 @@ export function scaledTimeOf(
   return scaledTime(traffic, { scaling, latency, deletedAt, delayOf }, random, longGaps);
 }
 
-/** The days with what computes have used above their smallest size under the current setting. */
+/** Adds CU time above the smallest sizes under the current setting to the days of the reading. */
 export function withScaledCells(reading: CurveReading, scaled: FleetScaledTime | undefined): CurveReading {
   const { longGaps } = reading;
   if (longGaps === undefined || scaled === undefined) return reading;

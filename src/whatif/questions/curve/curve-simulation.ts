@@ -12,9 +12,9 @@ import type { Traffic } from "../../trace/traffic.ts";
 /** Figures of a delay simulated with reactive clients, and their difference to the curve. */
 export type SimulatedFigures = OutcomeFigures & {
   readonly delay_s: DelayChoice;
-  /** Including those of the clients. */
+  /** Number of requests, including those of the clients. */
   readonly requests: number;
-  /** To the exact curve, which has neither clients nor start latency. */
+  /** Difference to the exact curve, which has neither clients nor start latency. */
   readonly difference: { readonly cold_starts: number; readonly active_s: number; readonly requests: number };
 };
 

@@ -19,7 +19,7 @@ import type { ParetoSummary } from "./pareto-summary.ts";
 /** The JSON of `whatif curve`. */
 export type CurveSummary = {
   readonly question: QuestionSummary;
-  /** The worth of a cold start with the start latency and the waiting requests of this traffic. */
+  /** Worth of a cold start in seconds, given the start latency and the waiting requests of this traffic. */
   readonly cold_start_worth_here_s: number;
   readonly traffic: TrafficSummary;
   readonly present: PointFigures;
@@ -30,9 +30,12 @@ export type CurveSummary = {
   readonly size_sensitivity?: SizeSensitivity;
   /** How the number of requests changes within the traffic; null if it stays as it is. */
   readonly traffic_change: TrafficChangeSummary | null;
-  /** Sources that send at one interval, and whose waits count; see `ignore_waits_of` of the question. Empty with `--fast`. */
+  /**
+   * Sources that send at a constant interval and whose waits count; see `ignore_waits_of` of the question. Empty with
+   * `--fast`.
+   */
   readonly programs_that_wait: readonly { readonly source: string; readonly every_s: number }[];
-  /** What delays that are chosen on some days save on later days. */
+  /** Savings on later days of delays that are chosen on some days. */
   readonly held_out: HeldOutSummary;
   /** What the best delay saves compared with the current one; negative if it costs more. */
   readonly saving: Saving;
@@ -48,9 +51,9 @@ export type CurveSummary = {
   readonly max_cold_per_day?: number;
   readonly max_wait_p99_ms?: number;
   readonly max_cost_dollars_per_month?: number;
-  /** At `SHOWN_DELAYS` and those named above; `curve.csv` of `--out` has the whole curve. */
+  /** Points at `SHOWN_DELAYS` and at the delays named above; `curve.csv` of `--out` has the whole curve. */
   readonly curve: readonly PointFigures[];
-  /** Delays whose added wait comes from a replay; that of the others counts one request per start. */
+  /** Delays whose added wait comes from a replay. For the others, one request per start is assumed to wait. */
   readonly replayed_delays: readonly DelayChoice[];
   /** Replays of the delays named above, if starts take time. */
   readonly with_latency: readonly LatencyFigures[];
@@ -64,7 +67,7 @@ export type CurveSummary = {
   readonly pareto: ParetoSummary;
   /** Present with a limit on the wait and figures by compute. */
   readonly compute_wait_limit?: ComputeWaitLimit;
-  /** Largest gain first. */
+  /** Computes by descending gain. */
   readonly computes?: readonly ComputeSummary[];
   readonly limits: ReportLimits;
 };
@@ -78,7 +81,7 @@ export type DelayFigures = PointFigures &
     readonly traffic: TrafficSummary;
   };
 
-/** `weighted_cost_percent`: of the difference to the best delay. */
+/** Margins of the lower bound. `weighted_cost_percent`: of its difference to the best delay. */
 export type ForesightMargins = Pick<
   ChangeMargins,
   "cost_dollars_per_month" | "cold_starts_per_day" | "weighted_cost_percent"
@@ -98,6 +101,6 @@ export type CurveConstraints = {
   readonly maxColdPerDay?: number | undefined;
   readonly maxWaitP99Ms?: number | undefined;
   readonly maxCostPerMonth?: number | undefined;
-  /** Of the delays that other limits allow; null if none is. */
+  /** Shortest delay that the other limits allow; null if there is none. */
   readonly shortestDelay?: SuspendDelay | null | undefined;
 };

@@ -23,7 +23,7 @@ export class DelayReplays {
   readonly #overComputes = new Map<DelayChoice, ComputeDistributions>();
   readonly #activeSecondsByDay = new Map<DelayChoice, readonly number[]>();
 
-  /** `mostColdStarts`: those of the curve. */
+  /** `mostColdStarts`: cold starts on the curve. */
   constructor(
     traffic: Traffic,
     question: Question,
@@ -42,18 +42,18 @@ export class DelayReplays {
     return [...this.#figures.keys()];
   }
 
-  /** Undefined if the delay was not replayed. */
+  /** Stored figures; undefined if the delay was not replayed. */
   stored(delay: DelayChoice): LatencyFigures | undefined {
     return this.#figures.get(delay);
   }
 
-  /** Replays the delay unless it was. */
+  /** Figures of a delay, which is replayed first if necessary. */
   figures(delay: DelayChoice): LatencyFigures {
     runToEnd(this.replayMissing(delay));
     return this.#figures.get(delay) as LatencyFigures;
   }
 
-  /** How the computes differ under a delay that was replayed; undefined under others. */
+  /** Distributions over the computes; undefined if the delay was not replayed. */
   overComputes(delay: DelayChoice): ComputeDistributions | undefined {
     return this.#overComputes.get(delay);
   }

@@ -12,7 +12,7 @@ import type { FleetScaledTime } from "../../replay/scaled-time.ts";
 import { monthBaseMs } from "../../trace/month-base.ts";
 import { meanLatencyMs } from "../../units/mean-latency.ts";
 
-/** Negative where the best delay costs more. */
+/** Savings; negative where the best delay costs more. */
 export type Saving = {
   readonly cu_hours: number;
   readonly cost: number;
@@ -20,15 +20,15 @@ export type Saving = {
   readonly cold_starts: number;
 };
 
-/** The curve of all computes together, by their sizes if they differ. */
+/** The curve of all computes together, weighted by size if sizes differ. */
 export class FleetCurve {
   readonly curve: Curve;
-  /** With what a cold start of this traffic is worth. */
+  /** Costs with the worth of a cold start in this traffic. */
   readonly costs: Costs;
   readonly objective: Objective;
-  /** By which delays are chosen; see `stretched`. */
+  /** Objective by which delays are chosen; see `stretched`. */
   readonly robust: Objective;
-  /** Of the delays that the plan allows, the one that is chosen without limits. */
+  /** Delay that is chosen without limits, of those that the plan allows. */
   readonly best: ChosenPoint;
   readonly settable: SettableDelays;
   readonly startMs: DurationMs;
@@ -37,7 +37,7 @@ export class FleetCurve {
   readonly #scaled: FleetScaledTime | undefined;
   readonly #ownScaledCuMs: number;
 
-  /** `scaled`: of the computes that scale, if any does. */
+  /** `scaled`: time of the computes that scale; undefined if there are none. */
   constructor(reading: CurveReading, question: Question, scaled: FleetScaledTime | undefined) {
     this.#reading = reading;
     this.#scaled = scaled;
@@ -54,7 +54,7 @@ export class FleetCurve {
     this.best = this.pointAt(bestOf(this.robust, settableWithin(question.settable, ALL_DELAYS)));
   }
 
-  /** For "own" from the totals. Throws a RangeError for a delay outside the curve. */
+  /** The point of a delay, or for "own" the totals. Throws a RangeError for a delay outside the curve. */
   pointAt(delay: DelayChoice): ChosenPoint {
     const cuWeighted = this.#cuWeighted;
     if (delay !== "own") {
@@ -76,13 +76,13 @@ export class FleetCurve {
     return this.#scaled?.computes.get(compute)?.at(delay) ?? 0;
   }
 
-  /** One start of mean length for each arrival at a suspended compute. */
+  /** Figures of a point. Assumes one start of mean length for each arrival at a suspended compute. */
   figures(point: ChosenPoint): PointFigures {
     const { arrivals, firstStarts, periodMs } = this.curve;
     return pointFigures(point, this.costs, { periodMs, startMs: this.startMs, arrivals, firstStarts });
   }
 
-  /** What figures of a month are calculated from. */
+  /** Time from which monthly figures are extrapolated; see `monthBaseMs`. */
   get monthBaseMs(): DurationMs {
     const { periodMs, neverActiveMs, firstStarts } = this.curve;
     return monthBaseMs(periodMs, neverActiveMs, firstStarts);
@@ -97,7 +97,7 @@ export class FleetCurve {
     return this.#reading.bound === undefined;
   }
 
-  /** What the best delay saves compared with another choice. */
+  /** Saving of the best delay compared with another choice. */
   savingOf(current: ChosenPoint): Saving {
     const { best } = this;
     const cuMs = current.cuMs === undefined || best.cuMs === undefined ? undefined : current.cuMs - best.cuMs;
@@ -124,7 +124,10 @@ export class FleetCurve {
     return withoutDelay(this.figures({ ...clairvoyantBound(gaps, coldStartS), ...sized, delay: 0 }));
   }
 
-  /** By CU time if sizes differ: a large compute costs more, and so does its cold start unless its worth is in dollars. */
+  /**
+   * Curve over CU time if sizes differ, because a large compute costs more; so do its cold starts unless their worth is
+   * in dollars.
+   */
   #objectiveCurve(): Curve {
     const { coldStarts } = this.curve;
     if (this.#cuWeighted === undefined) return this.curve;
@@ -132,7 +135,7 @@ export class FleetCurve {
   }
 }
 
-/** A curve of CU time with what computes have above their smallest size. */
+/** Adds CU time above the smallest sizes to a curve. */
 function withScaledTime(curve: Curve, { fleet }: FleetScaledTime): Curve {
   return {
     ...curve,

@@ -10,16 +10,16 @@ import type { FleetCurve } from "./fleet-curve.ts";
 
 /** The delays that no other delay beats in both cost and cold starts. */
 export type ParetoSummary = {
-  /** How many of the delays from 60 s to 7 days, and never. */
+  /** Number of delays on the front, from 60 s to 7 days and "never". */
   readonly delays: number;
   /**
-   * One of the points, if it beats the current setting: better in cost or cold starts, and not worse in the other. Null
-   * also if the plan does not allow it, or if it is at a cliff.
+   * A point that beats the current setting: better in cost or cold starts and not worse in the other. Null if there is
+   * none, if the plan does not allow it, or if it is at a cliff.
    */
   readonly present_beaten_by_s: SuspendDelay | null;
-  /** Of the differences between that point and the current setting; null without intervals. */
+  /** Margins of the differences between that point and the current setting; null without intervals. */
   readonly present_beaten_margin_95: FigureMargins | null;
-  /** Some of the front, by length. */
+  /** Selected points of the front, by ascending delay. */
   readonly points: readonly ParetoPoint[];
 };
 
@@ -27,15 +27,15 @@ export type ParetoPoint = {
   readonly delay_s: SuspendDelay;
   readonly cost_dollars_per_month: number;
   readonly cold_starts_per_day: number;
-  /** Over all requests, with starts of mean length; null if unknown. */
+  /** Mean wait over all requests, with starts of mean length; null if unknown. */
   readonly wait_mean_ms: number | null;
-  /** What each cold start costs that it avoids, compared with the point before it. */
+  /** Cost of each avoided cold start compared with the previous point, in dollars. */
   readonly dollars_per_avoided_cold_start: number | null;
 } & NamedMargins<ParetoMargins>;
 
 type ParetoMargins = FigureMargins & { readonly dollars_per_avoided_cold_start: number | null };
 
-/** `delays`: which part of the front is shown, each as the delay of the front with as few cold starts. */
+/** `delays`: each selects the delay on the front with as few cold starts. */
 export function paretoSummary(
   fleet: FleetCurve,
   currentDelay: DelayChoice,
@@ -57,7 +57,7 @@ export function paretoSummary(
     cost: fleet.costPerMonth(delay),
     coldStarts: fleet.pointAt(delay).coldStarts,
   });
-  // A delay at a cliff is as good only until a gap gets longer.
+  // A delay at a cliff loses its advantage once a gap gets longer.
   const isOffered = isSettableDelay(fleet.settable, rival) && nearestCliff(curve, rival)?.delayS !== rival;
   const isBeaten = isOffered && beats(outcome(rival), outcome(currentDelay));
   return {
@@ -69,7 +69,7 @@ export function paretoSummary(
   };
 }
 
-/** In ascending order. */
+/** `delays`: ascending. */
 function paretoPoints(
   delays: readonly SuspendDelay[],
   fleet: FleetCurve,

@@ -2,7 +2,10 @@ import { meteredText } from "../../input/question-summary.ts";
 import { amount, money } from "../../units/number-format.ts";
 import type { CurveSummary } from "./curve-summary.ts";
 
-/** Of a world: the meter beside the replay, and how much sizes depend on what requests do while they run. */
+/**
+ * Lines about the sizes of a world: the meter next to the replay, and how much sizes depend on the load of running
+ * requests.
+ */
 export function sizeLines({
   question,
   present,

@@ -23,7 +23,7 @@ type FrontPoint = {
   readonly name: string;
   readonly cost: number;
   readonly starts: number;
-  /** Whether another mark has its label. */
+  /** Whether another mark already has its label. */
   readonly isNamed: boolean;
 };
 

@@ -6,7 +6,7 @@ import { INK } from "../../page/palette.ts";
 import { threeDigitMoney, tickMillis } from "../../units/number-format.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
-/** Cost and waits. */
+/** Charts of cost and waits. */
 export function profilesCharts({ profiles, traffic }: ProfilesReport): Chart[] {
   const bars = (figureOf: (figures: ProfileRow["figures"]) => number, show: (value: number) => string) =>
     profiles.map(({ profile, figures }) => {

@@ -69,7 +69,7 @@ function changeLine(row: ProfileRow, first: ProfileRow, report: ProfilesReport):
   return `${row.profile} compared with ${first.profile}: ${parts.join(", ")}.`;
 }
 
-/** For a month of 730 hours. */
+/** Cost of a month of 730 hours. */
 function profileCost({ figures: { cost } }: ProfileRow, { traffic }: ProfilesReport): number {
   return perMonth(cost, traffic.month_base_days * DAY);
 }
@@ -79,7 +79,7 @@ function profileCostText(row: ProfileRow, report: ProfilesReport): string {
   return moneyWithMargin(profileCost(row, report), margin);
 }
 
-/** The numbers of the profiles themselves. */
+/** Table of the published values of the profiles. */
 function publishedTable({ profiles, question }: ProfilesReport): PageTable {
   const sizeRows = [
     [`RAM GB at ${question.cu} CU`, ({ ram_gb }: ProfileRow) => amount(ram_gb ?? 0)],

@@ -29,11 +29,11 @@ import { StartLatencies, type StartLatency } from "../../units/start-latency.ts"
 import { directConnections, directLimit } from "../capacity/pool-connections.ts";
 
 export type ProfilesQuestion = Pick<PriceInput, "prices" | "pricePlan"> & {
-  /** The others are compared with the first. */
+  /** Profiles. The first one is the base of comparison. */
   readonly profiles: readonly NamedProfile[];
-  /** `undefined`: the delays of the world, otherwise the default of each profile. */
+  /** Delay of all computes; `undefined`: the delays of the world, otherwise the default of each profile. */
   readonly delay: SuspendDelay | undefined;
-  /** Of all computes; `undefined`: the sizes of the world, otherwise the default. */
+  /** Size of all computes; `undefined`: the sizes of the world, otherwise the default. */
   readonly cu: number | undefined;
   readonly world?: WorldDefaults | undefined;
   readonly coldStartS: number;
@@ -42,7 +42,7 @@ export type ProfilesQuestion = Pick<PriceInput, "prices" | "pricePlan"> & {
   readonly seed: number;
 };
 
-/** The numbers of a profile, and the figures of the traffic under it. */
+/** The published values of a profile, and the figures of the traffic under it. */
 export type ProfileRow = PriceSummary & {
   readonly profile: string;
   readonly start_latency: string;
@@ -61,22 +61,22 @@ export type ProfileRow = PriceSummary & {
   /** Connections that arrive while all unreserved ones are in use. */
   readonly direct_refused: number;
   readonly figures: OutcomeFigures;
-  /** To the first profile. */
+  /** Difference to the first profile. */
   readonly difference: OutcomeFigures;
   /** Half the width of the 95 % interval of each, for these computes on other days; null without intervals. */
   readonly margin_95: ProfileMargins | null;
 };
 
 type ProfileMargins = Pick<OutcomeFigures, "cost" | "cold_starts_per_day" | "wait_mean_ms"> & {
-  /** Of the differences to the first profile. */
+  /** Margins of the differences to the first profile. */
   readonly difference: Pick<OutcomeFigures, "cost" | "cold_starts_per_day" | "wait_mean_ms">;
-  /** Of the change of the cost in percent; null if that of the first profile is 0 on some days. */
+  /** Margin of the change of the cost in percent; null if the cost of the first profile is 0 on some days. */
   readonly cost_percent: number | null;
 };
 
 export type ProfilesQuestionSummary = {
   readonly profiles: readonly string[];
-  /** Null: the default of each profile. "own": each compute's own. */
+  /** Delay of all computes. Null: the default of each profile. "own": the delay of each compute. */
   readonly delay_s: DelayChoice | null;
   readonly cu: number | "own";
   readonly cold_start_worth_s: number;
@@ -154,7 +154,7 @@ class ProfileRun {
   readonly #price: UsedPrice;
   readonly #costs: Costs;
   readonly #delay: DelayChoice;
-  /** By compute, if they come from a world. */
+  /** Delays by compute of a world; undefined for a trace. */
   readonly #ownDelays: readonly SuspendDelay[] | undefined;
   readonly #deletedAt: WorldDefaults["deletedAt"] | undefined;
   readonly #scaling: ScalingComputes | undefined;
@@ -214,7 +214,7 @@ class ProfileRun {
     return outcomeFigures(this.#replay.outcome, this.#periodMs, this.#costs);
   }
 
-  /** Undefined without totals by day. */
+  /** Samples for margins; undefined without totals by day. */
   drawn(margins: OutcomeMargins): DrawnOutcome | undefined {
     const { days } = this.#replay.outcome;
     return days === undefined ? undefined : margins.drawn([days], this.#costs);

@@ -3,8 +3,8 @@ import type { PredictionInterval } from "../../units/replications.ts";
 import type { MonthPeriod, QuotaMonthOutcome } from "./quota-months.ts";
 
 /**
- * When the quota is reached; if it is not reached in the month, when it would be at the mean rate of the
- * month, so that there is a distance to widen.
+ * The instant at which the quota is reached. If it is not reached in the month, the instant extrapolated at the mean
+ * rate of the month, so that there is a distance to widen.
  */
 export function extrapolatedDate(
   { reachedAt, usedCuHours }: QuotaMonthOutcome,
@@ -15,7 +15,7 @@ export function extrapolatedDate(
   return endAt + ((quotaCuHours - usedCuHours) / usedCuHours) * (endAt - startAt);
 }
 
-/** Widens an interval of dates around its median; not before `earliest`, what was recorded. */
+/** Widens an interval of dates around its median. `earliest`: lower limit, the end of what was recorded. */
 export function widenedInterval(
   interval: PredictionInterval,
   factor: number,

@@ -33,11 +33,11 @@ export type DateSummary = {
 
 export type QuotaMonth = MonthForecast & {
   readonly month: string;
-  /** Usage counts from here: later than the start of the month if the trace begins within it. */
+  /** Start of the counted usage: later than the start of the month if the trace begins within it. */
   readonly from: string;
   /** Later traffic is drawn from recorded days. Null if nothing of the month was recorded. */
   readonly recorded_until: string | null;
-  /** If the use changes on as it did in the record; null if it did not change. */
+  /** Forecast if the use continues to change as in the record; null if it did not change. */
   readonly if_change_continues: MonthForecast | null;
 };
 
@@ -70,14 +70,14 @@ export type ProjectQuota = {
   readonly project: string;
   readonly computes: number;
   readonly quota_cu_hours: number;
-  /** Of its use in the record; null if it stays as it was. */
+  /** Change of the use of the project in the record; null if there is none. */
   readonly change: TrafficChangeSummary | null;
   /** Days that later days do not repeat, because probably nothing was collected; null if there are none. */
   readonly silent_days: string | null;
   readonly months: readonly QuotaMonth[];
 };
 
-/** Of the runs of a project, by month. */
+/** Summarizes the runs of a project by month. */
 export function projectQuota(
   project: QuotaProject,
   runs: readonly ReplicatedMonths[],
@@ -125,7 +125,7 @@ type ForecastSetting = {
   readonly recordedUntil: SimTime;
 };
 
-/** `outcomes`: of the month in each replication. */
+/** `outcomes`: outcomes of the month in each replication. */
 function monthForecast(
   outcomes: readonly QuotaMonthOutcome[],
   { month, quotaCuHours, widening, recordedUntil }: ForecastSetting,
@@ -141,11 +141,11 @@ function monthForecast(
   };
 }
 
-/** The months of a replication, if the use stays as it was, and if it changes on as it did. */
+/** Months of a replication, without and with a continued change of the use. */
 export type ReplicatedMonths = {
   readonly stays: readonly QuotaMonthOutcome[];
   readonly changes: readonly QuotaMonthOutcome[] | undefined;
-  /** Undefined if nothing follows the record. */
+  /** Undefined if no time after the record is simulated. */
   readonly outlook: UseOutlook | undefined;
 };
 

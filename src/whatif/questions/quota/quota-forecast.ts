@@ -4,9 +4,9 @@ import type { MonthPeriod, QuotaMonthOutcome } from "./quota-months.ts";
 import type { UseProfile } from "./use-profile.ts";
 
 /**
- * The months of a replication: what was recorded, followed by repeated parts of the recorded time. A part repeats
- * what the computes used and which requests arrived in it, so it also ends as it did: a compute that was active
- * after the part is not, and one that was active before it is.
+ * Months of a replication: the recorded time, followed by repeated parts of it. A part repeats the use of the computes
+ * and the arrivals of its requests. It ends as recorded: a compute that was active after the part is not active then,
+ * and one that was active before the part is.
  */
 export function forecastMonths(
   months: readonly MonthPeriod[],

@@ -8,9 +8,9 @@ import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 export type MonthPeriod = { readonly startAt: SimTime; readonly endAt: SimTime };
 
 export type QuotaMonthOutcome = {
-  /** Infinite if the quota was not reached. */
+  /** When the quota was reached; infinite if it was not. */
   reachedAt: SimTime;
-  /** CU times hours from the end of each start, as the quota counts them. */
+  /** CU-hours from the end of each start, as the quota counts them. */
   usedCuHours: number;
   readonly arrivals: number;
   /** Requests that arrived while the quota was used up. */

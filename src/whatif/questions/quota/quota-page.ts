@@ -84,7 +84,7 @@ function quotaAnswerText(report: QuotaReport): string[] {
     : sentences;
 }
 
-/** What the forecast cannot repeat. */
+/** Warnings about changes and gaps of the record that the forecast cannot repeat. */
 function warningLines({ change, silent_days }: ProjectQuota): string[] {
   return [
     ...(change === null
@@ -169,7 +169,7 @@ function monthTable(report: QuotaReport): PageTable {
   });
 }
 
-/** `isWanted`: by the index of a project. */
+/** `isWanted`: selects projects by index. */
 function monthRecords({ delays }: QuotaReport, isWanted: (index: number) => boolean): object[] {
   return delays.flatMap(({ delay_s, projects }) =>
     projects
@@ -193,7 +193,7 @@ function monthColumns(): readonly Column<MonthRow>[] {
   ];
 }
 
-/** Empty without an interval. */
+/** A bound of the interval of a date; empty without an interval. */
 function boundText(reached: DateSummary, bound: "low" | "high"): string {
   return reached.confidence === 0 ? "" : instantText(reached[bound]);
 }

@@ -29,7 +29,10 @@ import { type UseProfile, useProfile } from "./use-profile.ts";
 export type QuotaQuestion = {
   readonly delays: readonly DelayChoice[];
   readonly projects: readonly QuotaProject[];
-  /** Whole months after the one in which the trace ends; `undefined`: nothing after the end of the trace. */
+  /**
+   * Number of whole months after the one in which the trace ends; `undefined`: nothing is simulated after the end of
+   * the trace.
+   */
   readonly monthsAhead: number | undefined;
   readonly replications: number;
 };
@@ -40,11 +43,11 @@ export type QuotaReport = {
   readonly replications: number;
   /** Whole days of the trace, from which the days after its end are drawn. */
   readonly days_recorded: number;
-  /** Days are predicted from fewer than `FEW_DAYS`. */
+  /** Whether the trace has fewer than `FEW_DAYS` days to predict from. */
   readonly few_days: boolean;
   /** The first month that ends after the trace and is counted from its beginning; null if there is none. */
   readonly month: string | null;
-  /** In the order of the question. Projects that use up their quota first in that month come first. */
+  /** Delays in the order of the question. Projects that use up their quota first in `month` come first. */
   readonly delays: readonly { readonly delay_s: DelayChoice; readonly projects: readonly ProjectQuota[] }[];
   readonly projects_without_quota: number;
   readonly limits: ReportLimits;
@@ -120,8 +123,8 @@ function replicationsOf({ latency }: Question, { monthsAhead, replications }: Qu
 }
 
 /**
- * From the start of the trace to the end of the last month. Throws a RangeError if there are too few days to
- * repeat.
+ * The simulated period: from the start of the trace to the end of the last month. Throws a RangeError if there are too
+ * few days to repeat.
  */
 function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): Period {
   if (monthsAhead === undefined) return { startAt, endAt };
@@ -140,8 +143,8 @@ type RunSetting = {
 };
 
 /**
- * Gives the months of a replication. The recorded time is simulated; if it is extended, only once, with the draws
- * of the first replication.
+ * Returns the months of a replication. The recorded time is simulated. If it is extended, it is simulated only once,
+ * with the draws of the first replication.
  */
 function replicationRun(
   arrivals: readonly ComputeArrivals[],

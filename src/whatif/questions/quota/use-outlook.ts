@@ -13,26 +13,28 @@ import { type SilentDays, silentDays } from "../../units/silent-days.ts";
 import { changeOf, changeRemoved, type TrafficChange } from "../../units/traffic-change.ts";
 import type { UseProfile } from "./use-profile.ts";
 
-/** What the recorded use of a project says about its use after the record. */
+/** Assumptions about the use of a project after the record. */
 export type UseOutlook = {
-  /** The use stays as it was. */
+  /** The use does not change. */
   readonly stays: Repetition;
-  /** The use changes on as it did in the record; undefined if it did not change. */
+  /** The use continues to change as in the record; undefined if it did not change. */
   readonly changes: (Repetition & { readonly change: TrafficChange }) | undefined;
-  /** Omitted. */
+  /** Days without data, which are not repeated. */
   readonly silent: SilentDays | undefined;
 };
 
 /** Later days repeat recorded ones. */
 type Repetition = {
   readonly days: readonly SimTime[];
-  /** By how much intervals are wider than the spread of replications, because the days are few and not independent. */
+  /**
+   * Factor by which intervals are wider than the spread of replications, because the days are few and not independent.
+   */
   readonly widening: number;
 };
 
-/** A new level is drawn from its own days if there are this many. */
+/** Days after a step from which only these days are repeated. */
 const MIN_DAYS = 7;
-/** Of each kind of day. */
+/** Minimum number of workdays, and of weekend days. */
 const MIN_DAYS_OF_KIND = 2;
 /** A 95 % interval of a normal distribution, in standard deviations. */
 const WIDTH_95 = 2 * 1.96;
@@ -66,7 +68,10 @@ export function staysBlocks(
   return bootstrapBlocks(period, until, random, stays.days);
 }
 
-/** The same days with more or less use; no compute uses more than its size. `mostCu`: of all computes together. */
+/**
+ * Repeats the days of `staysBlocks` with changed use; no compute uses more than its size. `mostCu`: size of all
+ * computes together.
+ */
 export function changedBlocks(
   period: Period,
   until: SimTime,
@@ -84,7 +89,10 @@ export function changedBlocks(
   });
 }
 
-/** Of the use at an instant, compared with that at a recorded one. `deviation`: of the slope, in standard deviations. */
+/**
+ * Factor of the use at a later instant compared with a recorded one. `deviation`: deviation of the slope, in standard
+ * deviations.
+ */
 function growthOf(change: TrafficChange, deviation: number): (recorded: SimTime, later: SimTime) => number {
   if (change.kind === "step") {
     const { since, step } = change;

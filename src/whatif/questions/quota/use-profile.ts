@@ -12,12 +12,15 @@ import { StartLatencies } from "../../units/start-latency.ts";
 const SLOT_MS = 5 * MINUTE;
 
 /**
- * What the computes of a project use over time without a quota, in slots of five minutes. Within a slot, use and
- * requests are taken as even.
+ * Use of the computes of a project over time without a quota, in slots of five minutes. Use and requests are assumed to
+ * be constant within a slot.
  */
 export class UseProfile {
   readonly #period: Period;
-  /** Before each slot, and after the last: CU-milliseconds and requests since the start of the period. */
+  /**
+   * CU-milliseconds and requests from the start of the period to the start of each slot, and to the end of the last
+   * one.
+   */
   readonly #cuMs: Float64Array;
   readonly #requests: Float64Array;
 
@@ -42,7 +45,10 @@ export class UseProfile {
     return Math.round(this.#sumUntil(this.#requests, to)) - Math.round(this.#sumUntil(this.#requests, from));
   }
 
-  /** The first instant after `from` by which so much is used; it must be used at some time. */
+  /**
+   * The first instant after `from` at which `cuMs` were used since the start of the period. They must be used at some
+   * time.
+   */
   usedAt(from: SimTime, cuMs: number): SimTime {
     const target = this.#sumUntil(this.#cuMs, from) + cuMs;
     let [low, high] = [0, this.#cuMs.length - 1];
@@ -64,7 +70,7 @@ export class UseProfile {
   }
 }
 
-/** `arrivals`: of each of the computes. */
+/** `arrivals`: requests of each compute. */
 export function useProfile(
   period: Period,
   computes: readonly number[],

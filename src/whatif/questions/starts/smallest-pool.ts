@@ -5,16 +5,16 @@ import type { Traffic } from "../../trace/traffic.ts";
 import { type StartsQuestion, simulateLimited } from "./starts-runs.ts";
 
 export type PoolTarget = Omit<NonNullable<StartsQuestion["pool"]>, "size" | "targetMiss"> & {
-  /** Share of starts that may find the pool empty. */
+  /** Maximum share of starts that find the pool empty. */
   readonly missShare: number;
 };
 
-/** The smallest pool of at most this size is searched. */
+/** Largest pool size that is tried. */
 export const MAX_POOL = 1_000_000;
 
 /**
- * The smallest pool with at most the share of misses: one with a compute less has more. Doubles the size until
- * it suffices, then bisects. Undefined if no pool suffices. Yields the number of simulated pools.
+ * The smallest pool whose share of misses is within the limit. Doubles the size until it suffices, then bisects.
+ * Undefined if no pool suffices. Yields the number of simulated pools.
  */
 export function* smallestPool(
   traffic: Traffic,

@@ -17,7 +17,7 @@ export type StartLoad = {
   readonly perMinute: Uint32Array;
 };
 
-/** Starts, added in any order. */
+/** Collects starts in any order. */
 export class StartTimes {
   #at = new Float64Array(INITIAL_LENGTH);
   #readyAt = new Float64Array(INITIAL_LENGTH);
@@ -80,7 +80,7 @@ export class StartTimes {
   }
 }
 
-/** The number that `share` of all minutes do not exceed, including minutes without a start. */
+/** The quantile of starts per minute over all minutes, including minutes without a start. */
 export function perMinuteQuantile(perMinute: Uint32Array, share: number): number {
   const sorted = perMinute.slice().sort();
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

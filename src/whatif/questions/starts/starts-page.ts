@@ -35,7 +35,7 @@ export function startsPage(report: StartsReport): ReportPage {
   };
 }
 
-/** The limit of a row, as tables and legends name it. */
+/** Name of the limit of a row, as used in tables and legends. */
 export function startLimitName({ max_concurrent_starts: most, pool }: StartsRow): string {
   if (most === null && pool === null) return "no limits";
   return [

@@ -18,21 +18,21 @@ import { replayUnlimited, type StartsQuestion, type StartsRun, simulateLimited }
 
 /** The result under one limit. Waits include both queueing and the start itself. */
 export type StartsRow = {
-  /** Null without a limit. */
+  /** Maximum number of concurrent starts; null without a limit. */
   readonly max_concurrent_starts: number | null;
-  /** Null without a pool. */
+  /** The pool of prepared computes; null without one. */
   readonly pool: {
     readonly size: number;
     readonly refill_s: number;
     readonly start_latency: string;
-    /** Of `--target-miss`: the size is the smallest one that meets it. */
+    /** `--target-miss` in percent, if the size is the smallest one that meets it. */
     readonly target_miss_percent?: number;
   } | null;
   readonly starts: number;
   readonly most_under_way: number;
-  /** Null if nothing started. */
+  /** Null if there are no starts. */
   readonly most_under_way_at: string | null;
-  /** Over all minutes of the period, including those without a start. */
+  /** Quantiles over all minutes of the period, including those without a start. */
   readonly per_minute_p50: number;
   readonly per_minute_p99: number;
   readonly per_minute_max: number;
@@ -48,7 +48,7 @@ export type StartsRow = {
   readonly figures: OutcomeFigures;
   /** Half the width of the 95 % interval of each, for these computes on other days; null with limits or without intervals. */
   readonly margin_95: StartsMargins | null;
-  /** To the result without limits; null for that result itself. */
+  /** Difference to the result without limits; null for that result itself. */
   readonly difference: {
     readonly cold_starts: number;
     readonly cu_hours: number;
@@ -66,7 +66,7 @@ export type StartsReport = {
   readonly traffic: TrafficSummary;
   /** Why there are no intervals; null if there are. */
   readonly no_margins: string | null;
-  /** Without limits first, then in the order of the question. */
+  /** The result without limits first, then the limits in the order of the question. */
   readonly rows: readonly StartsRow[];
   readonly busiest_minutes: readonly { readonly at: string; readonly starts: number }[];
   readonly limits: ReportLimits;
@@ -76,7 +76,7 @@ export type StartsReport = {
 type StartsSeries = {
   readonly times: StartTimes;
   readonly perMinute: Uint32Array;
-  /** Milliseconds that each of `WAIT_SHARES` of the waiting requests do not exceed. */
+  /** Quantiles of the waiting requests in milliseconds, at `WAIT_SHARES`. */
   readonly waits: readonly number[];
 };
 

@@ -14,7 +14,7 @@ import type { Traffic } from "../../trace/traffic.ts";
 import { StartLatencies, type StartLatency } from "../../units/start-latency.ts";
 import { StartTimes } from "./start-times.ts";
 
-/** What all computes share: a limit of concurrent starts, and a pool of prepared computes. */
+/** Limits that all computes share: a limit of concurrent starts, and a pool of prepared computes. */
 export type StartsQuestion = {
   readonly delay: DelayChoice;
   /** Each limit is simulated on its own. */
@@ -24,7 +24,7 @@ export type StartsQuestion = {
         readonly size: number;
         readonly refillMs: number;
         readonly latency: StartLatency;
-        /** The share of misses that the size was chosen for, if it was. */
+        /** Share of misses that the size was chosen for; undefined if the size was given. */
         readonly targetMiss?: number;
       }
     | undefined;
