@@ -36,11 +36,11 @@ export type DecisionSummary = {
    * recommended; otherwise null.
    */
   readonly within_noise: { readonly gain_percent: number; readonly margin_95: number } | null;
-  /** Why there is no recommendation; empty if there is one. */
+  /** Reasons why there is no recommendation; empty if there is one. */
   readonly too_little: readonly string[];
   /** Why there are no margins; null if there are. */
   readonly no_margins: string | null;
-  /** What the record is too short to know about other days; null if it is long enough, or without margins. */
+  /** What the record is too short to show about other days; null if it is long enough, or without margins. */
   readonly margins_assume: string | null;
   /** Why there are no margins of other computes; null if there are, or if there are none at all. */
   readonly no_compute_margins: string | null;
@@ -76,9 +76,9 @@ export type OptionFigures = {
   readonly cold_starts_per_day: number;
   /** See `PointFigures`. */
   readonly cold_starts_per_day_at_most_95?: number;
-  /** Over all requests, including those that do not wait. */
+  /** Mean wait over all requests, including those that do not wait. */
   readonly wait_mean_ms: number;
-  /** Null if the delay was not replayed. */
+  /** 99th percentile of the wait; null if the delay was not replayed. */
   readonly wait_p99_ms: number | null;
   /** Half the width of the 95 % interval of each, for these computes on other days; null if there are none. */
   readonly margin_95: FigureMargins | null;
@@ -126,7 +126,7 @@ export type DecisionInput = {
   /** Name of the program whose gaps are this long, in seconds; undefined if unknown. */
   causeOf(delayS: number): string | undefined;
   figuresAt(delay: DelayChoice): PointFigures;
-  /** Undefined if the delay was not replayed. */
+  /** 99th percentile of the wait; undefined if the delay was not replayed. */
   waitP99Ms(delay: DelayChoice): number | undefined;
   /** Margins of the figures, or why there are none. */
   readonly margins: Margins | { readonly missing: string };

@@ -1,10 +1,10 @@
 import { type DurationMs, parseDuration } from "../../kernel/time.ts";
 import type { Client } from "./clients.ts";
 
-/** A client that each compute has. */
+/** A client that is created for each compute. */
 export type ClientForm = { readonly name: string; readonly create: (compute: number) => Client };
 
-/** The forms of `--client`, and what each means. */
+/** Forms of `--client` with their meanings. */
 export const CLIENT_FORMS: readonly { readonly form: string; readonly meaning: string }[] = [
   {
     form: "subscriber:reconnect=5s",

@@ -15,7 +15,7 @@ export type Client =
       /** Time from a rejection to the next try. */
       readonly retryMs: DurationMs;
     }
-  /** Keeps an idle connection open, and reconnects this long after a suspend closes it. */
+  /** Keeps an idle connection open, and reconnects `reconnectMs` after a suspend closed it. */
   | { readonly kind: "subscriber"; readonly compute: number; readonly reconnectMs: DurationMs }
   /** Availability check at a fixed interval with a random phase: a request of zero duration. */
   | { readonly kind: "check"; readonly compute: number; readonly everyMs: DurationMs };

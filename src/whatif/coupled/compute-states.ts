@@ -5,7 +5,7 @@ import { addActiveTime, addStartWorth, type ReplayOutcome } from "../replay/repl
 import type { CoupledFleet } from "./coupled-fleet.ts";
 
 export const SUSPENDED = 0;
-/** Waits for a free start. */
+/** Queued for a start. */
 export const QUEUED = 1;
 export const STARTING = 2;
 export const ACTIVE = 3;
@@ -35,7 +35,7 @@ export class ComputeStates {
     this.#startWorths = startWorths;
   }
 
-  /** Infinite where the compute is never deleted. */
+  /** When the compute is deleted; infinite if it is not. */
   deletedAt(compute: number): SimTime {
     return this.#deletedAt?.[compute] ?? Number.POSITIVE_INFINITY;
   }
@@ -64,7 +64,7 @@ export class ComputeStates {
     this.#startCount[compute] = started + 1;
   }
 
-  /** Adds what the start that ends is worth, unless it is the first one. */
+  /** Adds the worth of the start that ends, unless it is the first one. */
   addStartWorth(compute: number, waitMs: DurationMs, outcome: ReplayOutcome): void {
     const startWorth = this.#startWorths?.[compute];
     if (startWorth === undefined || (this.#startCount[compute] as number) < 2) return;

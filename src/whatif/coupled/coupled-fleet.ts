@@ -18,11 +18,11 @@ export type CoupledFleet = {
   readonly delayMs: Float64Array;
   /** Size while active. */
   readonly cu: Float64Array;
-  /** What cold starts are worth; absent: nothing. */
+  /** Worth of cold starts; undefined: they are worth nothing. */
   readonly startWorths?: readonly StartWorth[] | undefined;
   /**
-   * When the compute is deleted, infinite for never; absent where no compute is. From then on its clients
-   * send nothing.
+   * Deletion of each compute, infinite if it is never deleted; undefined if none is. From then on its clients send
+   * nothing.
    */
   readonly deletedAt?: Float64Array | undefined;
   /** Recorded arrivals: they do not depend on what happens in the simulation. */
@@ -63,7 +63,7 @@ export type CoupledObserver = {
   refused?(compute: number, at: SimTime): void;
 };
 
-/** 1 where activity affects no other compute: no client waits for its end, and no quota can stop it. */
+/** 1 for a compute whose activity affects no other: no client waits for its end, and no quota can stop it. */
 export function independentComputesIn({ delayMs, clients, quotas }: CoupledFleet): Uint8Array {
   const isIndependent = new Uint8Array(delayMs.length).fill(1);
   for (const { compute } of clients) isIndependent[compute] = 0;

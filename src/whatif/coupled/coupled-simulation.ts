@@ -26,7 +26,7 @@ export function simulateCoupled(fleet: CoupledFleet, observer?: CoupledObserver)
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** Stands for the client of a request from a trace: no client waits for its answer. */
+/** Client of a request from a trace: no client waits for its end. */
 const NO_CLIENT = -1;
 
 class CoupledSimulation {
@@ -50,7 +50,7 @@ class CoupledSimulation {
   /** 1 where activity affects no other compute. All events of such a compute are at its trace's node. */
   readonly #isIndependent: Uint8Array;
   #now: SimTime;
-  /** From then on no request arrives, and idle computes are suspended. */
+  /** True after the end of the period: no request arrives, and idle computes are suspended. */
   #isPeriodOver = false;
   /** Computes that were queued, starting or busy when the period ended, and still are. */
   #unfinished = 0;
@@ -137,7 +137,7 @@ class CoupledSimulation {
     this.#arrive(compute, durationMs, NO_CLIENT);
   }
 
-  /** Gives whether the start begins now; otherwise the compute is queued for it. */
+  /** Returns whether the start begins now; otherwise the compute is queued for it. */
   #requestStart(compute: number): boolean {
     this.#computes.countStart(compute, this.#outcome);
     this.#computes.phase[compute] = QUEUED;

@@ -3,7 +3,7 @@ import { type ComputeArrivals, collectParts, type Period } from "../../traffic/r
 import { MAX_DAYS } from "../trace/long-gaps.ts";
 import type { Traffic } from "../trace/traffic.ts";
 
-/** Requests take 16 bytes each, so a coupled simulation stays below 1 GB. */
+/** Maximum number of requests. They take 16 bytes each, so a coupled simulation stays below 1 GB. */
 export const MAX_ARRIVALS = 60_000_000;
 
 /** Throws a RangeError if the period is longer than a report by day, minute or month can be. */

@@ -5,8 +5,8 @@ import { MONTH_OFFSET, QUOTA_OFFSET } from "./event-offsets.ts";
 import { type Quotas, SharedQuota } from "./shared-quota.ts";
 
 /**
- * The quotas of a fleet and their events on the common heap: each group's is at `firstNode` + group, the
- * month's after the last.
+ * The quotas of a fleet and their events on the common heap. The event of each group is at `firstNode` + group, that of
+ * the month after the last group.
  */
 export class QuotaEvents {
   readonly #groupOf: Int32Array;
@@ -39,8 +39,7 @@ export class QuotaEvents {
   }
 
   /**
-   * The event of a group: gives the computes that its quota stops now, or nothing where it is not reached
-   * yet.
+   * Handles the event of a group. Returns the computes that its quota stops now, or undefined if it is not reached yet.
    */
   check(group: number, now: SimTime): readonly number[] | undefined {
     this.#heap.set(this.#firstNode + group, Number.POSITIVE_INFINITY);

@@ -6,7 +6,7 @@ import { SECOND, type SimTime } from "../../kernel/time.ts";
  */
 export type Quotas = {
   readonly computeSeconds: Float64Array;
-  /** By compute: its group. */
+  /** Group of each compute. */
   readonly groupOf: Int32Array;
 };
 

@@ -7,7 +7,7 @@ export type StartLimits = {
   readonly concurrent?: number | undefined;
 };
 
-/** The limits that starts of many computes share. First come, first served. */
+/** Limits that the starts of many computes share, first come, first served. */
 export class StartLimiter {
   readonly #concurrent: number;
   readonly #refillMs: DurationMs;
@@ -34,7 +34,7 @@ export class StartLimiter {
     this.#queue = new Int32Array(computes);
   }
 
-  /** Gives whether the compute may start now; otherwise it is queued. */
+  /** Returns whether the compute may start now; otherwise it is queued. */
   acquire(compute: number): boolean {
     if (this.underWay < this.#concurrent) {
       this.#beginStart();

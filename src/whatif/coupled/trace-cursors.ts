@@ -9,7 +9,7 @@ export class TraceCursors {
   readonly #arrivals: readonly (ComputeArrivals | undefined)[];
   readonly #outcome: ReplayOutcome & { events: number };
   readonly #next: Uint32Array;
-  /** Time of that arrival: copied here because the trace is no longer in the CPU cache when it is needed. */
+  /** Time of the next arrival. It is copied because the trace is no longer in the CPU cache when it is needed. */
   readonly #nextAt: Float64Array;
   /** Index of the first arrival after the period. */
   readonly #end: Uint32Array;
@@ -40,8 +40,8 @@ export class TraceCursors {
   }
 
   /**
-   * Reads arrivals before `readyAt`, which wait until then and run. Gives the end of the last, or `busyUntil`
-   * if later.
+   * Reads arrivals before `readyAt`, which wait until then and run. Returns the end of the last one, or `busyUntil` if
+   * that is later.
    */
   readWaiting(compute: number, readyAt: SimTime, busyUntil: SimTime): SimTime {
     const { at, durationMs } = this.#arrivalsOf(compute);
@@ -59,8 +59,7 @@ export class TraceCursors {
   }
 
   /**
-   * Reads arrivals up to `delayMs` (inclusive) after the last end, which run at once. Gives the end of the
-   * last.
+   * Reads arrivals up to `delayMs` (inclusive) after the last end, which run at once. Returns the end of the last one.
    */
   readActive(compute: number, delayMs: number, busyUntil: SimTime): SimTime {
     const { at, durationMs } = this.#arrivalsOf(compute);

@@ -4,9 +4,9 @@ import type { CurvePoint } from "./curve.ts";
 /** Most computes that are listed, about 5 KB each: those that gain most from a delay of their own. */
 export const MAX_COMPUTES_LISTED = 20_000;
 
-/** What decides whether a compute is listed. */
+/** Figures that decide whether a compute is listed. */
 export type RankedCompute = {
-  /** Its index in the traffic. */
+  /** Index of the compute in the traffic. */
   readonly number: number;
   /** Worth of a cold start of the compute in seconds of active time; see `startWorthS`. */
   readonly coldStartS: number;

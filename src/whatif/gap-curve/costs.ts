@@ -1,7 +1,7 @@
 import { DAY, type DurationMs, HOUR, SECOND } from "../../kernel/time.ts";
 import type { CurvePoint, WithCuMs } from "./curve.ts";
 
-/** What active time costs, and the assumed worth of a cold start. */
+/** Price of active time, and assumed worth of a cold start. */
 export type Costs = {
   /** Size of the computes while they are active, in CU; by compute if sizes differ. */
   readonly cu: number | readonly number[];

@@ -5,7 +5,7 @@ import type { LongGaps } from "../trace/long-gaps.ts";
 import { dayTotals } from "./day-totals.ts";
 import type { DayMargins } from "./margins.ts";
 
-/** What another delay changes for one compute, compared with its current one. */
+/** Effect of another delay on one compute, compared with its current one. */
 export type ComputeGain = {
   readonly delay_s: SuspendDelay;
   /** Weighted cost that it saves in the period, in seconds of active time; negative if it costs more. */
@@ -17,21 +17,24 @@ export type ComputeGain = {
 };
 
 export type ComputeGainInput = {
-  /** The number of the compute in the gaps. */
+  /** Number of the compute in the gaps. */
   readonly number: number;
   readonly cu: number;
-  /** What a cold start of the compute is worth. */
+  /** Worth of a cold start of the compute in seconds of active time. */
   readonly coldStartS: number;
-  /** At least the shortest delay. */
+  /** Current delay; at least the shortest one that the platform accepts. */
   readonly from: SuspendDelay;
   readonly to: SuspendDelay;
   readonly periodMs: DurationMs;
-  /** What figures of a month are calculated from. */
+  /** Time from which monthly figures are extrapolated; see `monthBaseMs`. */
   readonly monthBaseMs: DurationMs;
   readonly pricePerCuHour: number;
 };
 
-/** Requests that run are the same under each delay, so idle active time and cold starts make the difference. */
+/**
+ * The gain of a delay. Busy time is the same under each delay, so the difference is in idle active time and cold
+ * starts.
+ */
 export function computeGain(
   gaps: LongGaps,
   input: ComputeGainInput,

@@ -1,16 +1,16 @@
 import jStat from "jstat";
 import type { LongGaps } from "../trace/long-gaps.ts";
 
-/** With fewer computes, nothing is said about how computes differ. */
+/** With fewer computes, their differences are not estimated. */
 export const MIN_COMPUTES = 5;
 
 const UPPER_TAIL = 0.975;
 
 /**
- * What a sum over computes and days owes to the choice of the computes, apart from chance within each day, which
- * the days include: half the width of a 95 % interval. Computes and days are crossed random effects: the variance
- * of drawn computes contains that of single values (compute and day) once, and so does the variance of drawn days.
- * See "Uncertainty of the curve" in docs/explanation/how-whatif-computes.md.
+ * Margin of a sum over computes and days due to the choice of the computes: half the width of a 95 % interval. Chance
+ * within each day is excluded, because the margin over days includes it. Computes and days are crossed random effects:
+ * the variance of resampled computes contains that of single values (compute and day) once, and so does the variance of
+ * resampled days. See "Uncertainty of the curve" in docs/explanation/how-whatif-computes.md.
  */
 export class ComputeSpread {
   readonly #days: number;
@@ -19,10 +19,10 @@ export class ComputeSpread {
   readonly #sizes: Float64Array;
   readonly #computes: number;
   readonly #freedom: number;
-  /** Groups of different sizes: makes the squares of a sample unbiased. */
+  /** Corrects for groups of different sizes, so that the squares of a sample are unbiased. */
   readonly #correction: number;
 
-  /** `kinds`: days of each kind, at least two of each. There are at least `MIN_COMPUTES`. */
+  /** `kinds`: days of each kind, at least two of each. Requires at least `MIN_COMPUTES` computes. */
   constructor(gaps: LongGaps, kinds: readonly (readonly number[])[]) {
     const { computes, days, activeMs, groupOf } = gaps;
     this.#days = days;
@@ -35,13 +35,13 @@ export class ComputeSpread {
     this.#correction = computes / (computes - squares / computes);
   }
 
-  /** `cells`: what each group of computes adds to the sum on each day. */
+  /** `cells`: contribution of each group of computes to the sum on each day. */
   margin(cells: Float64Array): number {
     const variance = this.#ofComputes(cells) - this.#ofSingleValues(cells);
     return jStat.studentt.inv(UPPER_TAIL, this.#freedom) * Math.sqrt(Math.max(0, variance));
   }
 
-  /** Of the sum if computes are drawn, each with all of its days. */
+  /** Variance of the sum over resampled computes, each with all its days. */
   #ofComputes(cells: Float64Array): number {
     const used = this.#kinds.flat();
     const totals = this.#sizes.map((_, group) => this.#sumOf(cells, group, used));
@@ -53,7 +53,7 @@ export class ComputeSpread {
     return this.#correction * squares;
   }
 
-  /** Of the sum by what neither the compute nor the day explains. */
+  /** Residual variance of single (compute, day) cells. */
   #ofSingleValues(cells: Float64Array): number {
     let variance = 0;
     for (const days of this.#kinds) {

@@ -18,15 +18,15 @@ export type SplitInput = { readonly train?: DaySpan | undefined; readonly test?:
 /** Cross-validation omits one of them. */
 const MIN_TRAINING_DAYS = 2;
 const WEEK_DAYS = 7;
-/** With fewer whole weeks, the days for the test are taken from each kind of day. */
+/** With fewer whole weeks, the test days are taken from the workdays and from the weekend days. */
 const MIN_WEEKS = 3;
-/** Of the weeks, or of the days of each kind. */
+/** Share of the test in the whole weeks, or in the days of each kind. */
 const TEST_SHARE = 1 / 3;
 
 export const SPAN_RULE =
   "must be a number of days such as 7d, a share such as 30%, or a date such as 2026-01-22";
 
-/** Undefined for anything else. */
+/** Parses a span of days; undefined for any other text. */
 export function parseDaySpan(text: string): DaySpan | undefined {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
   if (days !== undefined) return Number(days) > 0 ? { days: Number(days) } : undefined;

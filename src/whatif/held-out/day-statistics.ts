@@ -16,24 +16,24 @@ import { LeftOutDays, noMarginsReason } from "./left-out-days.ts";
 import { DayMargins } from "./margins.ts";
 
 export type StatisticsInput = {
-  /** Undefined if there are too many. */
+  /** Undefined if the gaps are not stored. */
   readonly gaps: LongGaps | undefined;
   readonly period: Period;
   readonly silenceIsIdle?: boolean | undefined;
-  /** Omits margins and held-out days, which take longer than the figures themselves. */
+  /** Omits margins and held-out days, which take longer to compute than the figures. */
   readonly isFast?: boolean | undefined;
-  /** With what a cold start of this traffic is worth. */
+  /** Costs with the worth of a cold start in this traffic. */
   readonly costs: Costs;
-  /** By default, all that the platform accepts. */
+  /** Delays to choose from; default: all that the platform accepts. */
   readonly settable?: SettableDelays | undefined;
   readonly currentDelay: DelayChoice;
   readonly delayOf: (delay: DelayChoice, compute: number) => SuspendDelay;
 };
 
-/** What the days of a trace say about other days. */
+/** Statistics over the days of a trace, to judge other days. */
 export class DayStatistics {
   readonly #input: StatisticsInput;
-  /** How the traffic of these days changes; undefined if it does not, or if that is unknown. */
+  /** Change of the traffic over these days; undefined if there is none or if it is unknown. */
   readonly change: TrafficChange | undefined;
   readonly #silence: string | undefined;
   #margins: DayMargins | { readonly missing: string } | undefined;
@@ -106,7 +106,7 @@ export class DayStatistics {
   }
 }
 
-/** How the traffic of the whole days changes, on days with requests; undefined if it does not. */
+/** Change of the traffic over the whole days with requests; undefined if there is none. */
 export function trafficChangeOf(
   { period }: { readonly period: Period },
   gaps: LongGaps,
@@ -115,7 +115,7 @@ export function trafficChangeOf(
   return changeOf(days, requests);
 }
 
-/** Whole days, and the requests of each. */
+/** Whole days, and the number of requests of each. */
 function requestsOfDays(period: Period, gaps: LongGaps) {
   const whole = wholeDays(period);
   const all = sumOfGroups(gaps.requests, gaps.days);
@@ -125,12 +125,12 @@ function requestsOfDays(period: Period, gaps: LongGaps) {
   };
 }
 
-/** Why no delays can be trained on the days of this traffic, or undefined. */
+/** Explains why no delays can be chosen by the days of this traffic; undefined if they can. */
 export function noTrainingReason(period: Period, gaps: LongGaps | undefined): string | undefined {
   return tooManyDays(period) ?? (gaps === undefined ? TOO_MANY : undefined);
 }
 
-/** Why the days of the period cannot be treated one by one, or undefined. */
+/** Explains why the days of the period cannot be treated one by one; undefined if they can. */
 export function tooManyDays(period: Period): string | undefined {
   if (dayCount(period) <= MAX_DAYS) return undefined;
   return `the period has more than ${MAX_DAYS.toLocaleString("en")} days; check the instants of the traffic`;

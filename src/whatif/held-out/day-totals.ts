@@ -13,7 +13,7 @@ export type DayTotals = {
   readonly waitMs: Float64Array;
 };
 
-/** One delay for each compute. Delays are at least 60 s. */
+/** Totals by day with one delay for each compute. Delays are at least 60 s. */
 export function dayTotals(
   gaps: LongGaps,
   delayOf: (compute: number) => SuspendDelay,
@@ -30,7 +30,7 @@ export function dayTotals(
 }
 
 /**
- * The same by group of computes and day; see `computeGroups`. With foresight, a compute suspends at once before a gap
+ * Totals by group of computes and day; see `computeGroups`. With foresight, a compute suspends at once before a gap
  * that is longer than its delay.
  */
 export function cellTotals(
@@ -77,7 +77,7 @@ export function cellTotals(
   return totals;
 }
 
-/** Active seconds by day under each delay; empty if the gaps are too many to store. */
+/** Active seconds by day under each delay; empty if the gaps are not stored. */
 export function activeSecondsByDay<Delay>(
   gaps: LongGaps | undefined,
   delays: readonly Delay[],
@@ -95,7 +95,7 @@ export function activeSecondsByDay<Delay>(
   return new Map(delays.map((delay) => [delay, activeSeconds(delay)]));
 }
 
-/** By day, of values by group and day. */
+/** Sums by day of values by group and day. */
 export function sumOfGroups(cells: Float64Array, days: number): Float64Array {
   const sums = new Float64Array(days);
   for (let cell = 0; cell < cells.length; cell += 1)
@@ -103,14 +103,14 @@ export function sumOfGroups(cells: Float64Array, days: number): Float64Array {
   return sums;
 }
 
-/** Over some days. */
+/** Sum of the values of `days`. */
 export function sumOfDays(values: Float64Array, days: readonly number[]): number {
   let sum = 0;
   for (const day of days) sum += values[day] as number;
   return sum;
 }
 
-/** Divides idle active time among the days in which it is. `fromMs`: since the first day. */
+/** Divides idle active time among its days. `fromMs`: time since the first day. */
 function addIdle(
   { activeMs, cuMs }: DayTotals,
   firstCell: number,

@@ -4,21 +4,24 @@ import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DayTotals } from "./day-totals.ts";
 
-/** Sums by cell and delay are stored for at most this many: 80 MB. With more, each delay takes a pass of its own. */
+/** Maximum number of sums by cell and delay: 80 MB. With more, each delay takes a pass of its own. */
 const MAX_SUMS = 2_000_000;
-/** Times that are multiples of this size add up without rounding, in whatever order. */
+/** Sizes must be multiples of this, so that CU times add up without rounding in any order. */
 const EXACT_CU = 2 ** -10;
 
 /**
  * The totals of `cellTotals` for many delays, each the same for all computes, from one pass over the gaps. The idle
- * time of a gap under a delay is a difference of ramps: the time from the beginning of the gap until the delay, less
- * the time from its end until the delay. So for each cell and delay, the number and the sum of the ramps that begin
- * between this delay and the next shorter one are enough.
+ * time of a gap under a delay is the difference of two ramps: time from the start of the gap to the delay, minus time
+ * from its end to the delay. So for each cell and delay, the number and the sum of the ramps that start between this
+ * delay and the next shorter one are sufficient.
  */
 export class FixedDelayTotals {
   readonly #gaps: LongGaps;
   readonly #delays: readonly SuspendDelay[];
-  /** By cell, one more than there are delays: what begins before the first delay, between it and the second, … */
+  /**
+   * Sums per cell, one more than there are delays: ramps that start before the first delay, between the first and the
+   * second, and so on.
+   */
   readonly #width: number;
   readonly #starts: Float64Array;
   readonly #cuStarts: Float64Array;
@@ -41,7 +44,7 @@ export class FixedDelayTotals {
       this.#addCompute(compute, sizeOf(costs, compute), limitsMs);
   }
 
-  /** Undefined if the delay is none of those given. */
+  /** Totals of a delay; undefined if it is none of the given ones. */
   of(delay: SuspendDelay): DayTotals | undefined {
     const index = this.#delays.indexOf(delay);
     if (index < 0) return undefined;
@@ -110,7 +113,7 @@ export class FixedDelayTotals {
     this.#cuRampMs[slot] = (this.#cuRampMs[slot] as number) + sign * atMs * cu;
   }
 
-  /** Of gaps that are longer than the delay. */
+  /** Totals by cell over gaps that are longer than the delay. */
   #longer(sums: Float64Array, index: number): Float64Array {
     const [cells, width] = [this.#gaps.activeMs.length, this.#width];
     const totals = new Float64Array(cells);
@@ -122,7 +125,7 @@ export class FixedDelayTotals {
     return totals;
   }
 
-  /** Active time with the idle time under a delay; under never, as many ramps end as begin. */
+  /** Active time including the idle time under a delay. Under "never", as many ramps end as start. */
   #idle(
     activeMs: Float64Array,
     ramps: Float64Array,
@@ -142,7 +145,7 @@ export class FixedDelayTotals {
   }
 }
 
-/** Whether one pass for all of these delays is possible, and exact. */
+/** Whether one pass for this number of delays fits the memory and is exact. */
 export function hasFixedDelayTotals(gaps: LongGaps, delays: number, { cu }: Costs): boolean {
   const isExact = (size: number) => Number.isInteger(size / EXACT_CU);
   return (
@@ -151,7 +154,7 @@ export function hasFixedDelayTotals(gaps: LongGaps, delays: number, { cu }: Cost
   );
 }
 
-/** The number of limits below this time: it is within those from there on. */
+/** Number of limits below this time: the limits from there on include it. */
 function rankOf(limitsMs: Float64Array, ms: DurationMs): number {
   let rank = 0;
   while (rank < limitsMs.length && (limitsMs[rank] as number) < ms) rank += 1;

@@ -6,9 +6,9 @@ import { afterStretch, beforeStretch } from "../gap-curve/stretch.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 
-/** What active time and a cold start of a compute cost, in the unit of the weighted cost. */
+/** Costs of active time and of a cold start of a compute, in the unit of the weighted cost. */
 export type ComputeCosts = {
-  /** Of a millisecond of active time. */
+  /** Cost of a millisecond of active time. */
   readonly active: (compute: number) => number;
   readonly coldStart: (compute: number) => number;
   readonly settable: SettableDelays;
@@ -22,7 +22,7 @@ export type FleetGaps = {
   readonly coldShare: Float64Array;
   /** The settable delay of least cost on these days; the shortest of equals. */
   readonly best: SuspendDelay;
-  /** The same if gaps get longer than on these days: the delay to choose for others. */
+  /** The settable delay of least cost if gaps get longer than on these days. It is the one to choose for other days. */
   readonly chosen: SuspendDelay;
 };
 
@@ -35,7 +35,7 @@ const FIELDS = 3;
 export class FleetGapMemory {
   readonly idleMs = new Float64Array(NEVER_INDEX + 1);
   readonly coldShare = new Float64Array(NEVER_INDEX + 1);
-  /** Of the gaps of each length: cost of a millisecond, of their time, and of their cold starts. */
+  /** By length of the gaps: cost of a millisecond, of their time, and of their cold starts. */
   readonly sums = new Float64Array((NEVER_INDEX + 1) * FIELDS);
 }
 
@@ -46,7 +46,7 @@ export function fleetGapsOfDays(
   costs: ComputeCosts,
   { idleMs, coldShare, sums }: FleetGapMemory,
 ): FleetGaps {
-  // By length of the gap. Longer gaps than any delay are last.
+  // Sums by length of the gap. The last element is for gaps longer than any delay.
   sums.fill(0);
   const longestMs = LONGEST_DELAY_S * SECOND;
   let [activeWeight, coldWeight, longest] = [0, 0, SHORTEST_DELAY_S];
@@ -102,7 +102,7 @@ function indexOf(delay: SuspendDelay): number {
   return delay === "never" ? NEVER_INDEX : delay;
 }
 
-/** The first of equals. `isLonger`: if gaps get longer. */
+/** The delay of least cost; the first of equals. `isLonger`: whether gaps get longer. */
 function leastOf(
   candidates: readonly number[] | { readonly from: number; readonly to: number },
   costOf: (index: number, isLonger: boolean) => number,

@@ -9,7 +9,7 @@ const TITLES: Readonly<Record<HeldOutChoice["choice"], string>> = {
   per_compute_shrunk: "each compute, shrunk",
 };
 
-/** Sentences of the answer. */
+/** Sentences about held-out days. */
 export function heldOutLines(summary: HeldOutSummary): string[] {
   if ("missing" in summary) return [`Not tested on other days: ${summary.missing}.`];
   const { train, test, choices, recommended, pseudo_gaps } = summary;

@@ -6,17 +6,17 @@ import type { SuspendDelay } from "../gap-curve/delay.ts";
 import type { DaySplit } from "./day-split.ts";
 import type { HeldOut, PeriodFigures, TrainAndTest } from "./held-out.ts";
 
-/** What delays that are chosen on some days save on later days; `missing`: why that is unknown. */
+/** Savings on later days of delays that are chosen on some days; `missing`: why they are unknown. */
 export type HeldOutSummary = { readonly missing: string } | HeldOutFigures;
 
 export type HeldOutFigures = {
-  /** The days that the delays are chosen on, and those that they are judged on. */
+  /** Days that the delays are chosen on, and days that they are judged on. */
   readonly train: DayRange;
   readonly test: DayRange;
-  /** The number of gaps of the fleet that are added to those of each compute; null: the fleet's delay for each. */
+  /** Number of gaps of the fleet added to those of each compute; null: the fleet's delay for each compute. */
   readonly pseudo_gaps: number | null;
   readonly choices: readonly HeldOutChoice[];
-  /** A delay per compute only if it saves clearly more on the test days. */
+  /** `per_compute_shrunk` only if it saves clearly more on the test days. */
   readonly recommended: "fleet" | "per_compute_shrunk";
 };
 
@@ -24,11 +24,11 @@ export type DayRange = { readonly from: string; readonly to: string; readonly da
 
 export type HeldOutChoice = {
   readonly choice: "current" | "fleet" | "per_compute" | "per_compute_shrunk";
-  /** "own": each compute has its own. */
+  /** "own": each compute has its own delay. */
   readonly delay_s: SuspendDelay | "own";
-  /** On the training days. */
+  /** Figures on the training days. */
   readonly promised: ChoiceFigures;
-  /** On the test days. */
+  /** Figures on the test days. */
   readonly held_out: ChoiceFigures & {
     /** Half the width of the 95 % interval of each, on other days than the test days; null if these are too few. */
     readonly margin_95: ChoiceFigures | null;
@@ -36,15 +36,15 @@ export type HeldOutChoice = {
 };
 
 type ChoiceFigures = {
-  /** Weighted cost saved, compared with the current setting on the same days; null if that is 0. */
+  /** Weighted cost saved, compared with the current setting on the same days; null if the current one is 0. */
   readonly gain_percent: number | null;
   readonly cost_dollars_per_month: number;
-  /** Change of the cost compared with the current setting on the same days; null if that is 0. */
+  /** Change of the cost compared with the current setting on the same days; null if the current one is 0. */
   readonly cost_percent: number | null;
   readonly cold_starts_per_day: number;
 };
 
-/** Share of the weighted cost below which a delay per compute is not worth its trouble. */
+/** Smallest additional gain that is worth a delay per compute, in percent of the weighted cost. */
 const MIN_GAIN_PERCENT = 1;
 
 export function heldOutSummary(
@@ -85,7 +85,7 @@ export function heldOutSummary(
   };
 }
 
-/** The difference to the current setting on the same days. */
+/** Margins of the difference to the current setting on the same days. */
 function choiceMargins(
   { samples: own }: TrainAndTest,
   { current, leftOut }: HeldOut,
@@ -119,7 +119,7 @@ function choiceFigures(figures: PeriodFigures, current: PeriodFigures, costs: Co
   };
 }
 
-/** `to` is exclusive. Days in between that were not recorded as a whole do not count. */
+/** The range of the days; `to` is exclusive. Days within the range that were not recorded completely do not count. */
 export function dayRange(days: readonly number[], period: Period): DayRange {
   const instant = (day: number) => isoInstant(dayStart(period.startAt) + day * DAY);
   return {

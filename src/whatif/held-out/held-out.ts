@@ -12,9 +12,9 @@ import { SortedGaps } from "./sorted-gaps.ts";
 
 export type HeldOutInput = {
   readonly gaps: LongGaps;
-  /** With what a cold start of this traffic is worth. */
+  /** Costs with the worth of a cold start in this traffic. */
   readonly costs: Costs;
-  /** By default, all that the platform accepts. */
+  /** Delays to choose from; default: all that the platform accepts. */
   readonly settable?: SettableDelays | undefined;
   readonly currentDelay: (compute: number) => SuspendDelay;
   /** Undefined if the test days are too few for margins. */
@@ -22,7 +22,7 @@ export type HeldOutInput = {
 };
 
 export type HeldOut = {
-  /** Infinite: the delay of the fleet for each compute. */
+  /** Number of gaps of the fleet added to those of each compute. Infinite: the delay of the fleet for each compute. */
   readonly pseudoGaps: number;
   readonly fleetDelay: SuspendDelay;
   readonly fleet: TrainAndTest;
@@ -37,11 +37,11 @@ export type HeldOut = {
 export type TrainAndTest = {
   readonly train: PeriodFigures;
   readonly test: PeriodFigures;
-  /** The samples of `LeftOutDays`, of all days; undefined if the test days are too few. */
+  /** Samples of `LeftOutDays` over the test days; undefined if these are too few. */
   readonly samples: readonly PeriodFigures[] | undefined;
 };
 
-/** Per day. */
+/** Mean figures per day. */
 export type PeriodFigures = {
   readonly weightedCost: number;
   readonly cuMs: number;
@@ -82,7 +82,7 @@ export type TrainedDelays = {
   readonly shrunk: readonly SuspendDelay[];
 };
 
-/** At least two days, for the cross-validation. */
+/** The delays that are best on `days`, of which there must be at least two for the cross-validation. */
 export function trainedDelays(
   { gaps, costs: all, settable }: Pick<HeldOutInput, "gaps" | "costs" | "settable">,
   days: readonly number[],
@@ -122,7 +122,10 @@ export function shrunkDelays(
   return shrunk as readonly SuspendDelay[];
 }
 
-/** A worth in dollars is the same for each size; one in active time is of the compute's own size. */
+/**
+ * Costs of a compute by its number. A worth in dollars is the same for each size; one in active time is multiplied by
+ * the compute's size.
+ */
 function computeCosts(costs: Costs, settable: SettableDelays = "all"): ComputeCosts {
   const worthMs = costs.coldStartS * SECOND;
   const sizeIn = typeof costs.cu === "number" ? () => 1 : (compute: number) => sizeOf(costs, compute);
@@ -134,8 +137,8 @@ function computeCosts(costs: Costs, settable: SettableDelays = "all"): ComputeCo
 }
 
 /**
- * Of the mean day of a week: workdays and weekend days count as they do in a week, however many of each are given.
- * `firstDay`: the one that days are numbered from.
+ * Figures of the mean day of a week: workdays and weekend days are weighted as in a week, regardless of how many of
+ * each are given. `firstDay`: day 0.
  */
 export function periodFigures(
   totals: DayTotals,
@@ -154,7 +157,7 @@ export function periodFigures(
   };
 }
 
-/** Workdays and weekend days of a week. */
+/** Number of workdays and weekend days in a week. */
 const DAYS_OF_WEEK = [5, 2] as const;
 
 function meanOfWeek(values: Float64Array, kinds: readonly (readonly number[])[]): number {

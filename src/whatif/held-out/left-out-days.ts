@@ -7,10 +7,10 @@ import { changeRemoved, type TrafficChange } from "../units/traffic-change.ts";
 import { wholeDays } from "./day-split.ts";
 import { sumOfDays } from "./day-totals.ts";
 
-/** Of each kind, workdays and weekend days: one day says nothing about how days differ. */
+/** Minimum number of workdays, and of weekend days. One day does not show how days differ. */
 const MIN_DAYS_OF_KIND = 2;
 const MIN_DAYS = 7;
-/** Relative: what rounding leaves of figures that are equal on all days. */
+/** Relative rounding error of figures that are equal on all days. */
 const ROUNDING = 1e-12;
 
 export type LeftOutOptions = {
@@ -18,18 +18,18 @@ export type LeftOutOptions = {
   readonly days?: readonly number[] | undefined;
   /** Margins are those of a record of this number of days. Default: all days. */
   readonly judgedDays?: number | undefined;
-  /** Is not part of how days differ. */
+  /** Change of the traffic. It is not counted as variation of days. */
   readonly change?: TrafficChange | undefined;
 };
 
 /**
- * A jackknife over days: each figure is calculated from all days, and with each of them omitted, for all computes
- * together, so that what computes share on a day stays together. What a figure owes to each day follows from the
+ * A jackknife over days: each figure is calculated from all days, and with each day omitted. All computes are treated
+ * together, so that what they share on a day stays together. The contribution of each day to a figure follows from the
  * differences. The margin of a difference of two figures is that of the paired difference. Figures are means per day,
  * or ratios of such means.
  */
 export class LeftOutDays {
-  /** By kind, numbered from the first UTC day of the period. */
+  /** Days by kind, numbered from the first UTC day of the period. */
   readonly kinds: readonly (readonly number[])[];
   readonly #days: readonly number[];
   readonly #kindOf: readonly number[];
@@ -47,14 +47,14 @@ export class LeftOutDays {
     this.#change = change;
   }
 
-  /** What the record is too short to know; null if it is long enough. */
+  /** Explains what the record is too short to show; null if it is long enough. */
   get unknown(): string | null {
     const weeks = wholeWeeks(this.#days.length);
     if (weeks >= MIN_WEEKS) return null;
     return `With ${weeks === 1 ? "1 whole week" : `${weeks} whole weeks`} recorded, the intervals assume that weeks are alike; ${MIN_WEEKS} would show how they differ`;
   }
 
-  /** Of a figure: from all days, then without each day. */
+  /** Samples of a figure: calculated from all days, then without each day. */
   samples<T>(figureOf: (days: readonly number[]) => T): readonly T[] {
     const days = this.#days;
     return [figureOf(days), ...days.map((left) => figureOf(days.filter((day) => day !== left)))];
@@ -70,7 +70,7 @@ export class LeftOutDays {
     return this.#marginOf(effects, all);
   }
 
-  /** The same of the mean of values by day, without the samples. */
+  /** Half the width of a 95 % interval of the mean of values by day. */
   marginOfMean(byDay: Float64Array): number {
     const mean = sumOfDays(byDay, this.#days) / this.#days.length;
     const effects = Float64Array.from(
@@ -91,7 +91,7 @@ export class LeftOutDays {
   }
 }
 
-/** Why these days are too few to say how days differ, or undefined. */
+/** Explains why these days are too few to show how days differ; undefined if they are enough. */
 export function noMarginsReason(
   period: Period,
   days: readonly number[] = wholeDays(period),
@@ -102,7 +102,7 @@ export function noMarginsReason(
   return `the traffic needs ${MIN_DAYS_OF_KIND} workdays and ${MIN_DAYS_OF_KIND} weekend days at least`;
 }
 
-/** Workdays, then weekend days. */
+/** Splits days into workdays and weekend days, in this order. */
 export function kindsOfDays(firstDay: SimTime, days: readonly number[]): readonly (readonly number[])[] {
   return daysByKind(days.map((day) => firstDay + day * DAY)).map((kind) =>
     kind.map((at) => (at - firstDay) / DAY),

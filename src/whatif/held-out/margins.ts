@@ -17,35 +17,35 @@ export type FigureMargins = {
   readonly wait_mean_ms: number;
 };
 
-/** Of the differences between two choices of delays. Percentages are null if the base costs nothing. */
+/** Margins of the differences between two choices of delays. Percentages are null if the base costs nothing. */
 export type ChangeMargins = FigureMargins & {
   readonly cost_percent: number | null;
   readonly weighted_cost_percent: number | null;
 };
 
-/** `days`: of these computes on other days; `all`: of other computes like these, on other days. */
+/** `days`: for the same computes on other days. `all`: for other computes like these, on other days. */
 export type MarginsOf<Figures> = { readonly days: Figures; readonly all: Figures };
 
-/** Suspends at once before a gap that is longer than a cold start is worth, and otherwise stays active. */
+/** Suspends at once before a gap longer than a cold start is worth, otherwise stays active. */
 export const PERFECT_FORESIGHT = "perfect-foresight";
 
-/** One delay, the current ones, a delay for each compute, or the lower bound. */
+/** Fixed delay, current delays, a delay for each compute, or the lower bound. */
 export type MarginChoice = DelayChoice | typeof PERFECT_FORESIGHT | ((compute: number) => SuspendDelay);
 
-/** Margins of what a fleet costs and how it waits, by a jackknife over days and the spread of the computes. */
+/** Margins of the cost and the waits of a fleet, by a jackknife over days and the spread of the computes. */
 export class DayMargins {
   readonly #gaps: LongGaps;
   readonly #costs: Costs;
   readonly #days: readonly number[];
   readonly #leftOut: LeftOutDays;
-  /** Undefined if there are too few computes. */
+  /** Undefined with fewer than `MIN_COMPUTES`. */
   readonly #spread: ComputeSpread | undefined;
   readonly #delayOf: (delay: DelayChoice, compute: number) => SuspendDelay;
   readonly #requests: Float64Array;
   readonly #sampled = new Map<MarginChoice, SampledChoice>();
   #fixedDelays: FixedDelayTotals | undefined;
 
-  /** Requires that `noMarginsReason` gives none. */
+  /** Requires that `noMarginsReason` returns undefined. */
   constructor(
     gaps: LongGaps,
     period: Period,
@@ -62,23 +62,23 @@ export class DayMargins {
     this.#requests = sumOfGroups(gaps.requests, gaps.days);
   }
 
-  /** Why they are of these computes only, or undefined. */
+  /** Explains why there are no margins for other computes; undefined if there are. */
   get missingComputes(): string | undefined {
     if (this.#spread !== undefined) return undefined;
     return `${plural(this.#gaps.computes, "compute")}, and ${MIN_COMPUTES} are needed to say how computes differ`;
   }
 
-  /** What the record is too short to know about other days; null if it is long enough. */
+  /** Explains what the record is too short to show about other days; null if it is long enough. */
   get unknownDays(): string | null {
     return this.#leftOut.unknown;
   }
 
-  /** Of all days, then without each; see `LeftOutDays`. */
+  /** Samples of the figures: over all days, then without each day; see `LeftOutDays`. */
   samples(choice: MarginChoice): Samples {
     return this.#of(choice).samples;
   }
 
-  /** Of a figure that was calculated from samples. */
+  /** Margin of a figure that was calculated from samples. */
   margin(samples: Float64Array): number {
     return this.#leftOut.margin(samples);
   }
@@ -95,7 +95,7 @@ export class DayMargins {
     return this.#figureMargins(samples, influences);
   }
 
-  /** Of the mean of other values by day, such as those of one compute. */
+  /** Margin of the mean of other values by day, such as those of one compute. */
   ofMeanDay(byDay: Float64Array): number {
     return this.#leftOut.marginOfMean(byDay);
   }
@@ -123,7 +123,7 @@ export class DayMargins {
     return { days: withPercent("days"), all: withPercent("all") };
   }
 
-  /** Of what each cold start costs that the first choice avoids; undefined if it may avoid none on other days. */
+  /** Margins of the cost per cold start that the first choice avoids; undefined if it may avoid none on other days. */
   perAvoidedStart(choice: MarginChoice, base: MarginChoice): MarginsOf<number> | undefined {
     const [to, from] = [this.#of(choice), this.#of(base)];
     const between = (a: SampledChoice, b: SampledChoice, name: "cost" | "starts") =>
@@ -142,7 +142,7 @@ export class DayMargins {
     return this.#both(samples, influence);
   }
 
-  /** Undefined if the base costs nothing. */
+  /** Margins of the change in percent; undefined if the base costs nothing. */
   #percent(to: SampledChoice, from: SampledChoice, name: "cost" | "weighted"): MarginsOf<number> | undefined {
     if (from.samples[name].some((value) => value === 0)) return undefined;
     const samples = paired(to.samples[name], from.samples[name], (own, base) => (own / base - 1) * 100);
@@ -150,8 +150,8 @@ export class DayMargins {
   }
 
   /**
-   * Of `factor` times the ratio of two sums, which is linear in its neighborhood. A group with a large share of the
-   * lower sum pulls the ratio towards its own, so its difference counts more (the HC2 correction for leverage).
+   * Influence of each cell on `factor` times the ratio of two sums, by linear approximation. A group with a large share
+   * of `under` pulls the ratio towards its own, so its difference is weighted more (the HC2 correction for leverage).
    */
   #ratioInfluence(over: Float64Array, under: Float64Array, factor = 1): Float64Array {
     const { days } = this.#gaps;
@@ -159,7 +159,7 @@ export class DayMargins {
     const [sumOver, sumUnder] = [this.#sum(over), this.#sum(under)];
     for (let first = 0; first < over.length; first += days) {
       const rest = sumUnder - sumOfDays(under.subarray(first, first + days), this.#days);
-      // A group alone does not differ from the ratio.
+      // A group with all of `under` does not differ from the ratio.
       if (rest <= 0) continue;
       const scale = factor / Math.sqrt(rest * sumUnder);
       for (let cell = first; cell < first + days; cell += 1)
@@ -200,7 +200,7 @@ export class DayMargins {
     const weighted = weightedCells(cells, costs);
     const dollarsPerCuMs = perMonth(costs.pricePerCuHour / HOUR, this.#days.length * DAY);
     const byDay = (values: Float64Array) => sumOfGroups(values, this.#gaps.days);
-    /** `factor`: for the sum over all days. */
+    /** `factor`: converts a mean per day to a sum over all days. */
     const meansOf = (values: Float64Array, factor: number) => {
       const sums = byDay(values);
       const ofMean = factor * this.#days.length;
@@ -253,11 +253,11 @@ const DAY_HOURS = 24;
 
 type FigureName = "cost" | "starts" | "wait";
 /**
- * Of each figure, as `LeftOutDays` has them: dollars a month, cold starts a day, weighted milliseconds a day (of CU time
- * if sizes differ), and mean waits.
+ * Samples of each figure, as `LeftOutDays` defines them: dollars a month, cold starts a day, weighted milliseconds a
+ * day (of CU time if sizes differ), and mean waits.
  */
 export type Samples = Readonly<Record<FigureName | "weighted", Float64Array>>;
-/** What each group of computes adds to each figure on each day. */
+/** Contribution of each group of computes to each figure on each day. */
 type Influences = Readonly<Record<FigureName | "weighted", Float64Array>>;
 type SampledChoice = { readonly samples: Samples; readonly influences: Influences };
 

@@ -5,22 +5,25 @@ import type { DayMargins, MarginChoice, Samples } from "./margins.ts";
 /** `margin95`: half the width of the 95 % interval, on other days. */
 type SavingEstimate = { readonly value: number; readonly margin95: number };
 
-/** What a change saves in a month, in dollars; negative if it costs more. */
+/** Saving of a change in a month, in dollars; negative if it costs more. */
 export type MonthlySaving = {
   readonly saves: SavingEstimate;
   /**
-   * The saving less the additional cold starts at their worth. The interval is that of its share of the weighted cost: a busy
-   * month has a larger worth, but the same sign.
+   * The saving minus the worth of the additional cold starts. Its relative interval is that of the weighted cost: the
+   * worth is larger in a busy month, but has the same sign.
    */
   readonly worth: SavingEstimate;
-  /** Additional ones. */
+  /** Additional cold starts a day. */
   readonly coldStartsPerDay: number;
 };
 
-/** What a change is from or to. `priceRatio`: of its price to that of `costs`; cold starts are worth the same. Default: 1. */
+/**
+ * One side of a change. `priceRatio`: its price divided by that of `costs`; default: 1. Cold starts are worth the same
+ * at each price.
+ */
 export type PricedChoice = { readonly delays: MarginChoice; readonly priceRatio?: number };
 
-/** Paired: both sides are figures of the same days, so cost and cold starts vary together. */
+/** The saving by paired differences: both sides are figures of the same days, so cost and cold starts vary together. */
 export function monthlySaving(
   margins: DayMargins,
   costs: Costs,
@@ -51,7 +54,7 @@ function pricedCost({ cost }: Samples, { priceRatio = 1 }: PricedChoice): Float6
   return cost.map((value) => priceRatio * value);
 }
 
-/** Dollars a month: the cost, and cold starts at their worth, which does not depend on the price. */
+/** Cost plus worth of cold starts in dollars a month. The worth does not depend on the price. */
 function pricedWeighted(
   { cost, weighted }: Samples,
   { priceRatio = 1 }: PricedChoice,

@@ -1,12 +1,15 @@
 import type { MarginsOf } from "./margins.ts";
 
-/** The fields of the JSON. */
+/** Margins as fields of the JSON. */
 export type NamedMargins<Figures> = {
   readonly margin_95: Figures | null;
   readonly margin_95_other_computes: Figures | null;
 };
 
-/** `margins`: or why there are none. The second one is null if the computes are too few to say how they differ. */
+/**
+ * `margins`: the margins, or why there are none. `margin_95_other_computes` is null if there are too few computes to
+ * say how they differ.
+ */
 export function namedMargins<Source extends { readonly missingComputes: string | undefined }, Figures>(
   margins: Source | { readonly missing: string },
   marginsOf: (margins: Source) => MarginsOf<Figures> | undefined,

@@ -19,7 +19,7 @@ export const MARGIN_FIGURES = [
 
 type FigureName = (typeof MARGIN_FIGURES)[number];
 
-/** Of each figure, as `LeftOutDays` has them. */
+/** Samples of each figure, as `LeftOutDays` defines them. */
 export type DrawnOutcome = { readonly [Name in FigureName]: Float64Array };
 
 /**
@@ -30,7 +30,7 @@ export class OutcomeMargins {
   readonly #leftOut: LeftOutDays;
   readonly #days: number;
 
-  /** `days`: those that count; default: all whole days. */
+  /** `days`: days that count; default: all whole days. */
   static of(period: Period, days?: readonly number[]): OutcomeMargins | { readonly missing: string } {
     const missing = tooManyDays(period) ?? noMarginsReason(period, days);
     if (missing !== undefined) return { missing };
@@ -48,7 +48,7 @@ export class OutcomeMargins {
     return this.#days * DAY;
   }
 
-  /** Of the mean of replications. */
+  /** Samples of the mean over replications. */
   drawn(replications: readonly OutcomeDays[], costs: Costs): DrawnOutcome {
     const mean = meanDays(replications);
     const samples = this.#leftOut.samples((days) => ({
@@ -67,19 +67,19 @@ export class OutcomeMargins {
     return this.#leftOut.margin(figure);
   }
 
-  /** Paired: of the difference on the same days. */
+  /** Margin of the paired difference on the same days. */
   difference(own: Float64Array, base: Float64Array): number {
     return this.#leftOut.margin(own.map((value, index) => value - (base[index] as number)));
   }
 
-  /** Of the difference in percent of the base; null if that is 0 on some days. */
+  /** Margin of the difference in percent of the base; null if the base is 0 on some days. */
   percent(own: Float64Array, base: Float64Array): number | null {
     if (base.some((value) => value === 0)) return null;
     return this.#leftOut.margin(own.map((value, index) => (value / (base[index] as number) - 1) * 100));
   }
 }
 
-/** Add up over the days; the others are means. */
+/** Figures that add up over the days. The others are means. */
 const PER_PERIOD: ReadonlySet<FigureName> = new Set([
   "cold_starts",
   "active_s",

@@ -33,24 +33,24 @@ const PSEUDO_GAPS: readonly number[] = [
   Number.POSITIVE_INFINITY,
 ];
 
-/** Days are omitted in turns, in at most this number of groups. */
+/** Maximum number of groups of days for the cross-validation. Each group is omitted once. */
 const MAX_FOLDS = 5;
 
-/** With more computes, this many of them decide the number of pseudo-gaps. */
+/** With more computes, at most this many of them determine the number of pseudo-gaps. */
 const MAX_COMPUTES_VALIDATED = 20_000;
 
 /** The delay of each compute for each of some numbers of pseudo-gaps, chosen on some days. */
 export type ChosenByPseudoGaps = readonly (readonly SuspendDelay[])[];
 
 export type ChoiceOptions = {
-  /** In any order. */
+  /** Numbers of pseudo-gaps, in any order. */
   readonly pseudoGaps: readonly number[];
   readonly groups?: GapGroups | undefined;
-  /** Every compute by default; 2: every other one. */
+  /** Step between used computes; default: 1. 2: every other compute. */
   readonly step?: number | undefined;
 };
 
-/** `fleet`: of the same days. The result has the order of `pseudoGaps`. */
+/** `fleet`: gaps of the fleet on the same days. The result is in the order of `pseudoGaps`. */
 export function delaysByPseudoGaps(
   sorted: SortedGaps,
   fleet: FleetGaps,
@@ -67,7 +67,7 @@ export function delaysByPseudoGaps(
   return chosen;
 }
 
-/** Days in turns, as groups for the cross-validation. */
+/** Assigns days in turn to the groups of the cross-validation. */
 export function foldOfDay(days: readonly number[]): ReadonlyMap<number, number> {
   return new Map(days.map((day, index) => [day, index % foldCount(days)]));
 }
@@ -103,7 +103,7 @@ export function crossValidated(
   return PSEUDO_GAPS[total.lastIndexOf(Math.min(...total))] as number;
 }
 
-/** 1 for each of these days. */
+/** A mask of days: 1 for each of `days`. */
 export function dayMask(gaps: LongGaps, days: readonly number[]): Uint8Array {
   const mask = new Uint8Array(gaps.days);
   for (const day of days) mask[day] = 1;
@@ -146,7 +146,7 @@ class LongerThan {
   readonly #gapsMs: Float64Array;
   #next = 0;
 
-  /** Ascending. */
+  /** `gapsMs`: ascending. */
   constructor(gapsMs: Float64Array) {
     this.#gapsMs = gapsMs;
   }
@@ -158,7 +158,10 @@ class LongerThan {
   }
 }
 
-/** One pass over the candidates for all numbers of pseudo-gaps. `spread`: delays to try in addition to own gaps. */
+/**
+ * The best delays for all numbers of pseudo-gaps in one pass over the candidates. `spread`: candidates in addition to
+ * own gaps.
+ */
 function delaysOfCompute(
   { all: own, unwaited: unwaitedMs }: { readonly all: Float64Array; readonly unwaited: Float64Array },
   fleet: FleetGaps,
@@ -200,7 +203,7 @@ function delaysOfCompute(
   return choices.chosen(fleet.chosen);
 }
 
-/** Delays to try in addition to the lengths of own gaps, ascending. */
+/** Candidates in addition to the lengths of own gaps, ascending. */
 function spreadFor(settable: SettableDelays, chosen: SuspendDelay): readonly number[] {
   if (settable !== "all") return settable.filter((delay) => delay !== "never");
   if (chosen === "never" || SPREAD_DELAYS.includes(chosen)) return SPREAD_DELAYS;
@@ -212,7 +215,7 @@ class CheapestByPseudoGaps {
   readonly #pseudoGaps: Float64Array;
   readonly #lowest: Float64Array;
   readonly #chosen: Int32Array;
-  /** The lowest cost of own gaps among the candidates, and that of the fleet's gaps at this candidate. */
+  /** Lowest cost of own gaps among the candidates, and cost of the fleet's gaps at this candidate. */
   #ownCost = Number.POSITIVE_INFINITY;
   #fleetCost = Number.POSITIVE_INFINITY;
 
@@ -238,7 +241,7 @@ class CheapestByPseudoGaps {
     }
   }
 
-  /** With infinitely many pseudo-gaps, the delay of the fleet. */
+  /** The chosen delays. `ofFleet`: delay of the fleet, chosen with infinitely many pseudo-gaps. */
   chosen(ofFleet: SuspendDelay): SuspendDelay[] {
     return Array.from(this.#chosen, (delay) =>
       delay === UNCHOSEN ? ofFleet : delay === NEVER_INDEX ? "never" : delay,
@@ -248,7 +251,7 @@ class CheapestByPseudoGaps {
 
 const UNCHOSEN = -1;
 
-/** Ascending. */
+/** Candidate delays, ascending. */
 const SPREAD_DELAYS: readonly number[] = Array.from(
   { length: 1 + Math.ceil(Math.log(LONGEST_DELAY_S / SHORTEST_DELAY_S) / Math.log(1.05)) },
   (_, step) => Math.min(LONGEST_DELAY_S, Math.round(SHORTEST_DELAY_S * 1.05 ** step)),

@@ -1,7 +1,10 @@
 import type { DurationMs } from "../../kernel/time.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 
-/** Most groups of days. A gap and its group are one number, so that a plain sort keeps them together. */
+/**
+ * Maximum number of groups of days. A gap and its group are stored as one number, so that a plain sort keeps them
+ * together.
+ */
 const MAX_GROUPS = 8;
 
 /**
@@ -9,15 +12,15 @@ const MAX_GROUPS = 8;
  * of these days.
  */
 export class SortedGaps {
-  /** By compute. */
+  /** Gaps with their groups, by compute. */
   readonly #gapMs: Float64Array;
   readonly #group: Uint8Array;
   readonly #firstOf: Float64Array;
   readonly #selected: Float64Array;
-  /** Those at whose end nobody waits, which are also among all; undefined if there are none. */
+  /** The gaps at whose end nobody waits, which are also among `#gapMs`; undefined if there are none. */
   readonly #unwaited: SortedGaps | undefined;
 
-  /** `groupOf`: of each day; undefined for days that are not used. `only`: gaps that count; all by default. */
+  /** `groupOf`: group of each day; days without one are not used. `only`: 1 for gaps that count; default: all gaps. */
   constructor(gaps: LongGaps, groupOf: ReadonlyMap<number, number>, only?: Uint16Array) {
     this.#unwaited =
       only === undefined && gaps.unwaited !== undefined
@@ -25,7 +28,7 @@ export class SortedGaps {
         : undefined;
     const groups = new Int8Array(gaps.days).fill(-1);
     for (const [day, group] of groupOf) groups[day] = group;
-    // Each with its group: `gapMs * MAX_GROUPS + group`.
+    // Each gap with its group: `gapMs * MAX_GROUPS + group`.
     const values = new Float64Array(gaps.gapMs.length);
     this.#firstOf = new Float64Array(gaps.firstOf.length);
     let [count, most] = [0, 0];
@@ -57,7 +60,7 @@ export class SortedGaps {
     return this.#firstOf.length - 1;
   }
 
-  /** Those of `ofCompute` at whose end nobody waits. */
+  /** The gaps of `ofCompute` at whose end nobody waits. */
   unwaitedOf(compute: number, groups: GapGroups): Float64Array<ArrayBufferLike> {
     return this.#unwaited?.ofCompute(compute, groups) ?? NO_GAPS;
   }

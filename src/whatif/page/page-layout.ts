@@ -15,7 +15,7 @@ export type ReportPage = {
 
 export type Fact = { readonly label: string; readonly value: string; readonly note: string };
 
-/** What the figures are based on. */
+/** Limits of a report: what its figures are based on. */
 export type ReportLimits = {
   readonly exact: readonly string[];
   readonly simulated: readonly string[];
@@ -35,7 +35,7 @@ export function limitsFor(limits: ReportLimits, hasRandomInstants: boolean): Rep
     : { ...limits, exact: [EXACT_MEANING, ...exact] };
 }
 
-/** What a report says about its input. */
+/** Notes of a report about its input. */
 export type InputNotes = {
   readonly notes: readonly string[];
   /** Number of bad rows. `bad` has only the first of them. */

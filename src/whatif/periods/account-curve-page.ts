@@ -45,7 +45,7 @@ function answerLines(curve: AccountCurve): readonly string[] {
   ];
 }
 
-/** What was omitted because of hours that differ. */
+/** States the totals omitted because of hours that differ; empty if nothing is omitted. */
 export function omittedLines(omitted: OmittedFigures | null): readonly string[] {
   if (omitted === null) return [];
   if (omitted.hours === 0) return ["Nothing is omitted, because no hour differs."];

@@ -73,7 +73,7 @@ export type AccountCurve = {
     readonly metered_active_h: number;
     readonly active_h_by_operations: number;
     readonly hours_that_differ: number;
-    /** What the other figures omit because of hours that differ; null if they are included. */
+    /** Totals that the other figures omit because of hours that differ; null if nothing is omitted. */
     readonly omitted: OmittedFigures | null;
   };
   readonly question: { readonly price_per_cu_hour: number; readonly cold_start_worth_s: number };

@@ -11,7 +11,7 @@ import type { ExperimentBudget, ExperimentPlan } from "./experiment-plan.ts";
 const SHOWN_PROJECTS = 20;
 const SHOWN_HOURS = 20;
 
-/** What a report shows besides the answer: why computes were awake, the next experiment, and what was metered. */
+/** Tables of a report: why computes were awake, the next experiment, and the metered time. */
 export function accountTables(
   fleet: AccountFleet,
   plan: ExperimentPlan,
@@ -46,7 +46,7 @@ function awakeTable(computes: readonly ComputeAwake[]): PageTable {
   });
 }
 
-/** Nothing if no experiment can narrow the bounds, or none fits the budget. */
+/** Table of the next experiment; empty if none can narrow the bounds, or none fits the budget. */
 function experimentTable(plan: ExperimentPlan, budget: ExperimentBudget): readonly PageTable[] {
   const { computes, width_before_dollars_per_month: before, width_after_dollars_per_month: after } = plan;
   if (computes.length === 0) return [];

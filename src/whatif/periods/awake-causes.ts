@@ -3,7 +3,7 @@ import type { AccountFleet } from "./account-fleet.ts";
 import { computeNames } from "./compute-names.ts";
 import { ObservedPeriod } from "./observed-period.ts";
 
-/** Why computes were awake, as far as operations show it. */
+/** Causes of active time, as far as operations show them. */
 export const AWAKE_CAUSES = ["requests", "idle", "unused", "unknown"] as const;
 
 /**

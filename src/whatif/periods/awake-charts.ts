@@ -23,7 +23,7 @@ const CAUSES: Readonly<Record<AwakeCause, { readonly name: string; readonly ink:
 
 type Part = { readonly name: string; readonly cause: AwakeCause; readonly from: number; readonly to: number };
 
-/** Why each compute was awake; nothing if none was. */
+/** Chart of the causes of active time by compute; empty if none was active. */
 export function causeChart(computes: readonly ComputeAwake[], days: number): Chart[] {
   const shown = computes.slice(0, SHOWN_COMPUTES);
   if (shown.length === 0) return [];
@@ -79,7 +79,7 @@ function shownText(shown: number, all: number): string {
 
 type Cell = { readonly name: string; readonly hour: number; readonly share: number };
 
-/** When each compute was awake; nothing if none was. */
+/** Chart of the active hours of the week by compute; empty if none was active. */
 export function weekChart(weeks: readonly ComputeWeek[], days: number): Chart[] {
   const shown = [...weeks].sort((a, b) => b.activeMs - a.activeMs).slice(0, SHOWN_COMPUTES);
   if (shown.length === 0) return [];

@@ -13,7 +13,7 @@ export type DelayExperiment = {
   readonly periods: number;
 };
 
-/** In the order of the computes, and of delays within one. */
+/** The experiments in the order of the computes, and of delays within a compute. */
 export function delayExperiments({ computes }: AccountFleet): readonly DelayExperiment[] {
   return computes.flatMap(({ id, periods, delay: current }) => {
     const byDelay = new Map<number, { periods: number; readonly from: SimTime; to: SimTime }>();

@@ -53,7 +53,7 @@ export type ExperimentPlan = {
   readonly width_before_dollars_per_month: number;
   readonly width_after_dollars_per_month: number;
   readonly delays_s: readonly number[];
-  /** What the other figures omit because of hours that differ; null if they are included. */
+  /** Totals that the other figures omit because of hours that differ; null if nothing is omitted. */
   readonly omitted: OmittedFigures | null;
 };
 

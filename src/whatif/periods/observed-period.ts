@@ -3,8 +3,9 @@ import { RESOLUTION_MS } from "./active-periods.ts";
 import type { PeriodColumns } from "./period-columns.ts";
 
 /**
- * What the operations say about one period: when its first request arrived, when the last one ended, and when the next one
- * arrived or the reading ended, if starts took no time. One object reads all periods in turn, because there are millions.
+ * Information from the operations about one period: when its first request arrived, when the last one ended, and when
+ * the next one arrived or the reading ended, if starts took no time. One object is reused for all periods, because
+ * there are millions.
  */
 export class ObservedPeriod {
   /** The arrival of the first request. */

@@ -2,7 +2,7 @@ import { type DurationMs, SECOND } from "../../kernel/time.ts";
 
 /** Periods whose last request is known, because the compute suspended by itself one delay after it. */
 export type KnownPeriods = {
-  /** At least one. */
+  /** Number of periods; at least one. */
   readonly periods: number;
   /** Total time from the first request of a period to the end of its last one. */
   readonly windowMs: DurationMs;

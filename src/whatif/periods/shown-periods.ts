@@ -25,7 +25,7 @@ export class ShownPeriods {
   /** Idle time that counts as active: least and most. */
   readonly #leastIdle: GapsByLimit;
   readonly #mostIdle: GapsByLimit;
-  /** By group: the sums of its periods. */
+  /** Sums of the periods of each group. */
   readonly #periods: Float64Array;
   readonly #leastBusyMs: Float64Array;
   readonly #mostBusyMs: Float64Array;
@@ -116,7 +116,7 @@ class GapsByLimit {
     (this.#sumsMs[cell] as number) += gapMs;
   }
 
-  /** How many gaps are longer than a limit. */
+  /** Number of gaps that are longer than a limit. */
   longer(group: number, limit: number): number {
     const first = group * (this.#limitsMs.length + 1);
     let count = 0;

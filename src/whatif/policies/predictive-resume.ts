@@ -78,7 +78,7 @@ class PredictiveState implements PolicyState {
 
   #isExpected(hour: number): boolean {
     const hoursSeen = hour - (this.#firstHour ?? hour);
-    // How often this hour of the week has passed since the first arrival.
+    // Number of times that this hour of the week has passed since the first arrival.
     const weeksSeen = Math.ceil(hoursSeen / HOURS_PER_WEEK);
     return weeksSeen > 0 && (this.#weeks[hour % HOURS_PER_WEEK] as number) >= this.#options.share * weeksSeen;
   }

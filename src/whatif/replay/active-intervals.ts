@@ -3,14 +3,14 @@ import { delayMs, type SuspendDelay } from "../gap-curve/delay.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 
 /**
- * From the end of a start to the suspend, with the requests served in it: indexes `from` (inclusive) to `to`
- * (exclusive).
+ * An active time from the end of a start to the suspend, with the requests served in it: indexes `from` (inclusive) to
+ * `to` (exclusive).
  */
 export type ActiveInterval = { readonly period: Period; readonly from: number; readonly to: number };
 
 /**
- * When a compute is active under a delay, by the rules of `FixedReplay`. `served`: its requests, each from
- * the end of its wait.
+ * The active times of a compute under a delay, by the rules of `FixedReplay`. `served`: its requests, each from the end
+ * of its wait.
  */
 export function activeIntervals(
   { at: arrivals, durationMs }: ComputeArrivals,

@@ -51,7 +51,7 @@ export type OutcomeDays = { readonly firstDay: SimTime } & {
   readonly [Name in keyof OutcomeTotals]: Float64Array;
 };
 
-/** Undefined if the period has too many days to treat them one by one. */
+/** Empty totals by day; undefined if the period has more than `MAX_DAYS`. */
 export function emptyDays(period: Period): OutcomeDays | undefined {
   const days = dayCount(period);
   return days > MAX_DAYS ? undefined : daysOf(dayStart(period.startAt), Math.max(1, days));

@@ -25,7 +25,7 @@ export type ReplayOutcome = Omit<OutcomeTotals, "waitMs"> & {
   readonly days?: OutcomeDays | undefined;
 };
 
-/** In seconds, infinite for a compute that never suspends. */
+/** Delays in seconds; infinite for a compute that never suspends. */
 export type ChosenDelays = { readonly shortestS: number; readonly longestS: number };
 
 export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
@@ -142,7 +142,7 @@ export function addStartWorth(outcome: ReplayOutcome, worthMs: DurationMs, cu: n
   outcome.cuStartWorthMs += worthMs * cu;
 }
 
-/** From the beginning of a start to the suspend: ready at `readyAt`, idle from `busyEnd` on. */
+/** An active time, from the beginning of a start to the suspend: ready at `readyAt`, idle from `busyEnd` on. */
 export type ActiveTime = {
   readonly from: SimTime;
   readonly readyAt: SimTime;

@@ -4,7 +4,10 @@ import type { SizeRange } from "../../platform/catalog/sizes.ts";
 import { loadReadingsOf, type RecordedStarts } from "./load-readings-source.ts";
 import { LoadSizes } from "./load-sizes.ts";
 
-/** What determines the sizes of a world's computes over time. Plain values, so that they can be sent to a worker. */
+/**
+ * Settings that determine the sizes of a world's computes over time. Plain values, so that they can be sent to a
+ * worker.
+ */
 export type ScalingComputes = {
   /** Size range of each compute; undefined if its size is fixed. */
   readonly ranges: readonly (SizeRange | undefined)[];

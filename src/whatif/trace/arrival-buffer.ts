@@ -23,7 +23,7 @@ export class ArrivalBuffer {
     this.#length += 1;
   }
 
-  /** By arrival; at one instant in the order in which they were added. */
+  /** The requests by arrival; those of one instant in the order in which they were added. */
   sorted(): ComputeArrivals {
     const [at, durationMs, source] = [this.#at, this.#durationMs, this.#source].map((column) =>
       column.subarray(0, this.#length),

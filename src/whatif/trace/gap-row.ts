@@ -47,7 +47,10 @@ export const GAP_COLUMNS = [
   ["last_end_ms", "lastEnd"],
 ] as const satisfies readonly (readonly [column: string, field: keyof GapRow])[];
 
-/** Why the numbers of a row contradict each other, or `undefined`. Each is a whole number, at least 0. */
+/**
+ * Explains why the numbers of a row contradict each other; undefined if they do not. Each must be a whole number, at
+ * least 0.
+ */
 export function contradictionIn(row: GapRow): string | undefined {
   const { gapS, overMidnight, requests, gapMs, firstAt, lastAt, lastEnd } = row;
   if (gapS > LONGER_THAN_ANY_DELAY_S) return `gap_s: ${gapS} must be at most ${LONGER_THAN_ANY_DELAY_S}`;

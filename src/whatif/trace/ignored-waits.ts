@@ -1,6 +1,6 @@
 import { namedSource } from "./named-source.ts";
 
-/** By position of a source: 1 if nobody waits for its requests, such as those of a health check. */
+/** By position of a source: 1 if nobody waits for its requests, as for a health check. */
 export type IgnoredSources = Uint8Array;
 
 /**

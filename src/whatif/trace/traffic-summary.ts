@@ -15,7 +15,7 @@ export type TrafficSummary = {
   readonly month_base_days: number;
 };
 
-/** What a report needs to know about traffic that is already replayed. */
+/** Traffic that was already replayed, as far as a report needs it. */
 export type CoveredTraffic = { readonly period: Period; readonly computes: { readonly length: number } };
 
 /** `activeMs`: active time of all used computes together, the longest under any setting of the report. */

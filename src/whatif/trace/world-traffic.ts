@@ -17,7 +17,7 @@ import { ArrivalBuffer } from "./arrival-buffer.ts";
 import { MeteredSizes, type MeteredUsage } from "./metered-sizes.ts";
 import { type Traffic, trafficOf } from "./traffic.ts";
 
-/** What a replay needs to know about a compute. */
+/** The properties of a compute that a replay needs. */
 export type KnownCompute = Pick<
   Compute,
   "id" | "projectId" | "branchId" | "range" | "suspendTimeoutSeconds"
@@ -31,7 +31,7 @@ export type KnownCompute = Pick<
 /** Collects the traffic of a world from its events, in order. */
 export class WorldTraffic {
   readonly #computes = new Map<string, KnownCompute>();
-  /** By the id of a compute, branch or project. */
+  /** Deletions by the id of a compute, branch or project. */
   readonly #deletedAt = new Map<string, SimTime>();
   readonly #columns = new Map<number, ArrivalBuffer>();
   readonly #intake: Intake;

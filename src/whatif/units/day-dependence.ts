@@ -48,7 +48,7 @@ export function marginOfEffects(of: DayEffects, judgedDays: number = of.days.len
   return Math.max(margin, alike, weekMargin(of.days, centered) * Math.sqrt(shorter));
 }
 
-/** By how much an interval for independent days must be widened because these days are not. */
+/** Factor by which an interval for independent days must be widened because these days are not independent. */
 export function dependenceFactor(of: DayEffects): number {
   const independent = Math.sqrt(independentVariance(centeredByKind(of), of.kinds));
   if (independent === 0) return 1;

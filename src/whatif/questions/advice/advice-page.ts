@@ -53,7 +53,7 @@ export type AdviceText = {
   readonly next: readonly string[];
   /** States whether the current settings meet the requirements. */
   readonly requirements: readonly string[];
-  /** Why the free plan is not proposed, or null. */
+  /** Reason why the free plan is not proposed; null if it is. */
   readonly free_plan: string | null;
   readonly would_change: readonly string[];
   readonly not_known: readonly string[];
@@ -114,7 +114,7 @@ function adviceLines(advice: Advice): string[] {
   return lines();
 }
 
-/** Why the free plan is not proposed, for the limits; null if it is. */
+/** Reason why the free plan is not proposed, for the limits; null if it is. */
 export function freePlanText({ no_free_plan }: Pick<Advice, "no_free_plan">): string | null {
   return no_free_plan === null ? null : `Plan free: no, ${no_free_plan}.`;
 }
@@ -236,7 +236,7 @@ function proposalTable({ proposals, decision }: Advice): PageTable {
   });
 }
 
-/** What `whatif apply` would set for each compute. */
+/** Table of the delays that `whatif apply` would set. */
 function ownDelayTables({ own_delays, traffic }: Advice): PageTable[] {
   if (own_delays.length === 0) return [];
   const hoursADay = (seconds: number) => seconds / 3_600 / traffic.days;

@@ -41,11 +41,11 @@ export type Advice = {
   readonly decision: Proposal | null;
   /** Proposals with a worth above 0, the highest worth first. */
   readonly proposals: readonly Proposal[];
-  /** Why the free plan is not a proposal; null if it is, or if the price is not from a list. */
+  /** Reason why the free plan is not proposed; null if it is, or if the price is not from a list. */
   readonly no_free_plan: string | null;
   /** Delays that the proposal "Set a delay of its own" would set; empty unless it is a proposal. */
   readonly own_delays: readonly OwnDelay[];
-  /** Why nothing is recommended, although proposals may be listed. */
+  /** Reasons why nothing is recommended, although proposals may be listed. */
   readonly too_little: readonly string[];
   readonly sizes: SizesSummary;
   /** Change of the traffic in the record; no delay is then recommended. Null if there is none. */

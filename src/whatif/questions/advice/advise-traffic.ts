@@ -115,7 +115,7 @@ export function* waitsForSlo(
   return { shortestDelay: step.value?.delay, currentMs, withoutMs, slowerMs };
 }
 
-/** Used without waits of their own: replays of the changed traffic report p99 over all requests. */
+/** Used without a limit, or with a limit on p99 over all requests, which the replays report themselves. */
 const OF_ALL = { withoutMs: undefined, slowerMs: undefined };
 
 /** The whole advice in one thread. Yields after each part of the work, so that other tasks can run. */

@@ -10,7 +10,10 @@ import { computeDollars, delayChange, type Proposal, type ProposalInput, proposa
 /** A proposal to use the free plan, or the reason why there is none. */
 export type FreePlan = { readonly proposal: Proposal } | { readonly why_not: string };
 
-/** Undefined if the price was given instead of taken from a list: it belongs to a contract, which has no free plan. */
+/**
+ * The proposal, or why there is none. Undefined if the price was given instead of taken from a list: it belongs to a
+ * contract, which has no free plan.
+ */
 export function freePlan(input: ProposalInput, bill: MonthlyBill): FreePlan | undefined {
   const { question, defaultDelayS } = input;
   if (question.price_list === null) return undefined;

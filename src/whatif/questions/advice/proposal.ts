@@ -115,7 +115,7 @@ export function delayChange(input: ProposalInput, delay: DelayChoice, priceRatio
   };
 }
 
-/** Undefined if the record has too few days for intervals. */
+/** Margins of a change; undefined if the record has too few days for intervals. */
 export function marginsOf(
   { margins, costs, currentDelay }: ProposalInput,
   to: PricedChoice,
@@ -129,7 +129,7 @@ export type Change = Pick<
   "kind" | "change" | "delay_s" | "delay_is_clear" | "plan" | "source" | "every_s" | "size"
 > & {
   readonly saves_with_twice_the_requests?: boolean | undefined;
-  /** Compute cost of a month after the change, without cold starts. */
+  /** Compute cost of a month after the change. `startDollars` is the worth of its cold starts. */
   readonly computeDollars: number;
   readonly startDollars: number;
   readonly coldStartsPerDay: number;

@@ -53,7 +53,7 @@ export class SizeReplays {
     this.#leftOut = (tooManyDays(period) ?? noMarginsReason(period)) ? undefined : new LeftOutDays(period);
   }
 
-  /** Each choice gives every compute a size. Yields the number of computes done. */
+  /** Replays the choices, each of which assigns a size to every compute. Yields the number of computes done. */
   *under(
     choices: readonly ((compute: number) => SizeRange)[],
     loadFactor = 1,

@@ -14,7 +14,7 @@ import type { Traffic } from "../../trace/traffic.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
 import { attributedSetting, type SavingMargins, savingMargins } from "../attribution/attribution-report.ts";
 
-/** What a program on a timer saves with a longer interval, in the period. */
+/** Savings of a program on a timer with a longer interval, over the period. */
 export type SlowerSource = {
   readonly source: string;
   readonly everyMs: DurationMs;

@@ -8,9 +8,9 @@ import type { LatencySource } from "../../units/start-latency.ts";
 type AttributionShare = {
   readonly source: number;
   readonly arrivals: number;
-  /** Without the requests of this source. */
+  /** Outcome without the requests of this source. */
   readonly without: ReplayOutcome;
-  /** With only the requests of this source. */
+  /** Outcome with only the requests of this source. */
   readonly alone: ReplayOutcome;
 };
 

@@ -71,7 +71,10 @@ export function deliveredMargins(
 /** Gain that a policy promised for a fold, and the outcome of the current setting in the fold. */
 export type PromisedFold = { readonly promised: Gain; readonly current: ReplayOutcome };
 
-/** The promises over all folds, weighted by the cost of the current setting in each fold. */
+/**
+ * Mean of the promises over the folds. Gains are weighted by the weighted cost of the current setting in each fold,
+ * cost changes by its cost.
+ */
 export function promisedInSum(folds: readonly PromisedFold[], costs: Costs): Gain {
   const current = folds.map((fold) => outcomeFigures(fold.current, 1, costs));
   const mean = (name: keyof Gain, weight: "burden_s" | "cost") => {

@@ -80,7 +80,7 @@ export function throttledText({ throttled_share, margin_95 }: CapacityRow): stri
     : `${amountWithMargin(throttled_share * 100, (margin_95?.throttled_share ?? 0) * 100)} %`;
 }
 
-/** Names the cheapest size that a small tolerance allows, unless a larger tolerance was given. */
+/** Names the cheapest size that is sufficient if `LITTLE` is tolerated; empty with an SLO. */
 function tolerableText(report: CapacityReport): string {
   const { assumptions, sizes } = report;
   if (assumptions.slo !== undefined) return "";
@@ -169,7 +169,7 @@ export function shareText(share: number): string {
   return share > 0 && share < SMALLEST_SHARE ? "<0.01 %" : `${amount(share * 100)} %`;
 }
 
-/** Smaller shares are shown as one. */
+/** Positive shares below this are shown as "<0.01 %". */
 const SMALLEST_SHARE = 0.0001;
 
 function monthlyCostText({ cost_per_month, cu_hours, margin_95 }: CapacityRow): string {
@@ -192,7 +192,7 @@ function usualRangeText(report: CapacityReport): string[] {
   ];
 }
 
-/** Compares the replayed setting of a world with the meter. */
+/** Compares the replayed use of the current sizes with the meter of the world. */
 function currentText({ current_sizes: current, sizes }: CapacityReport): string[] {
   if (current === null) return [];
   const { cu_hours, metered_cu_hours: metered, metered_without_requests_cu_hours: without } = current;

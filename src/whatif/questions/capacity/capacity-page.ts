@@ -126,7 +126,7 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
   });
 }
 
-/** Only fixed sizes: the cache of a range is that of one of them. */
+/** Table of the recovery of the cache. It has only fixed sizes, because the cache of a range is that of one of them. */
 function recoveryTable({ cache_recovery, sizes }: CapacityReport): PageTable[] {
   if (cache_recovery.length === 0) return [];
   const fixedSizes = [...sizes.entries()].filter(([, { min_cu, max_cu }]) => min_cu === max_cu);

@@ -24,7 +24,7 @@ type SizeUnderLoad = {
   readonly max_cu: number;
   readonly cu_hours: number;
   readonly throttled_share: number;
-  /** As `slo_missed_share` under the assumed load. */
+  /** See `slo_missed_share` in `CapacityRow`. */
   readonly slo_missed_share: number | null;
 };
 

@@ -29,7 +29,9 @@ export type ComputeSummary = {
   readonly never: PointFigures;
   /** The lower bound with perfect foresight. */
   readonly clairvoyant: Omit<PointFigures, "delay_s">;
-  /** Its best delay, shrunk towards that of the fleet, and not shorter than a limit allows; null if unknown. */
+  /**
+   * Best delay of the compute, shrunk towards that of the fleet, and not shorter than a limit allows; null if unknown.
+   */
   readonly shrunk_delay_s: SuspendDelay | null;
   /** Effects of the recommended delay for all and of the shrunk delay; null if the effect or the delay is unknown. */
   readonly gain_of_recommended: ComputeGain | null;
@@ -145,7 +147,7 @@ function computeSummary(
   };
 }
 
-/** Whether gaps of this length are too short to be stored. */
+/** Whether gaps longer than the delay may be too short to be stored. */
 function isTooShort(delay: SuspendDelay): boolean {
   return delay !== "never" && delay < SHORTEST_DELAY_S;
 }
@@ -155,7 +157,7 @@ type ComputeContext = {
   /** Mean length of a start. */
   readonly startMs: number;
   readonly monthBaseMs: number;
-  /** Undefined if there are no intervals. */
+  /** Margins; undefined without intervals. */
   readonly margins: DayMargins | undefined;
   readonly recommended: SuspendDelay | null;
   readonly longGaps: LongGaps | undefined;

@@ -121,7 +121,7 @@ export class CurveAnswer {
     return this.curve.arrivals;
   }
 
-  /** From the curve, or for "own" from the totals. Throws a RangeError for a delay outside the curve. */
+  /** The point of a delay, or for "own" the totals. Throws a RangeError for a delay outside the curve. */
   pointAt(delay: DelayChoice): ChosenPoint {
     return this.#fleet.pointAt(delay);
   }
@@ -327,7 +327,7 @@ export class CurveAnswer {
     return this.#replays.activeSecondsByDay;
   }
 
-  /** Null if no delay is within the limits; undefined without limits. */
+  /** Cheapest delay within the limits: null if there is none, undefined without limits. */
   #cheapestWithin(constraints: CurveConstraints): CurvePoint | null | undefined {
     const { maxColdPerDay, maxWaitP99Ms, maxCostPerMonth } = constraints;
     if ((maxColdPerDay ?? maxWaitP99Ms ?? maxCostPerMonth) === undefined) return undefined;

@@ -143,7 +143,7 @@ function monthlyCost(
   return money(perMonth(cost, month_base_days * DAY));
 }
 
-/** With clients, another delay may be better than the best one of the curve. */
+/** A line about clients, with which another delay may be better than the best one of the curve. */
 function clientsText({ with_clients, traffic }: CurveSummary): string[] {
   if (with_clients === undefined) return [];
   const least = with_clients.delays.reduce((best, figures) =>

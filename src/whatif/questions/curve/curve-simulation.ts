@@ -23,7 +23,7 @@ type ExactCurve = {
   pointAt(delay: DelayChoice): Pick<ChosenPoint, "coldStarts" | "activeMs">;
 };
 
-/** Gives every compute that has requests one of each client. Yields the number of delays done. */
+/** Simulates delays with one of each client for every compute with requests. Yields the number of delays done. */
 export function* simulateDelays(
   traffic: Traffic,
   question: Question,

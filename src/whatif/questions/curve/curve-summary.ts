@@ -37,7 +37,7 @@ export type CurveSummary = {
   readonly programs_that_wait: readonly { readonly source: string; readonly every_s: number }[];
   /** Savings on later days of delays that are chosen on some days. */
   readonly held_out: HeldOutSummary;
-  /** What the best delay saves compared with the current one; negative if it costs more. */
+  /** Savings of the best delay compared with the current one; negative if it costs more. */
   readonly saving: Saving;
   /**
    * Perfect foresight: the lower bound of the weighted cost for policies that only decide when to suspend.

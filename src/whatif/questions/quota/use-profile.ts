@@ -45,10 +45,7 @@ export class UseProfile {
     return Math.round(this.#sumUntil(this.#requests, to)) - Math.round(this.#sumUntil(this.#requests, from));
   }
 
-  /**
-   * The first instant after `from` at which `cuMs` were used since the start of the period. They must be used at some
-   * time.
-   */
+  /** The first instant by which `cuMs` were used since `from`. They must be used at some time. */
   usedAt(from: SimTime, cuMs: number): SimTime {
     const target = this.#sumUntil(this.#cuMs, from) + cuMs;
     let [low, high] = [0, this.#cuMs.length - 1];
