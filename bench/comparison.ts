@@ -15,7 +15,7 @@ type ComparedRatio = {
   readonly what: string;
   readonly before: number;
   readonly now: number;
-  /** How much better, as a share of the earlier ratio; negative if it is worse. */
+  /** Improvement as a share of the earlier ratio; negative if it is worse. */
   readonly gain: number;
   /** Worse beyond the tolerance, also in the better quarter of the rounds. */
   readonly isWorse: boolean;

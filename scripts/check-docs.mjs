@@ -18,7 +18,9 @@ const PAGES = [
 /** Where a path of a page may begin. */
 const ROOTS = ["", "src", "test", "docs", "src/platform", "src/postgres", "test/adversary/postgres"];
 const SKIPPED = new Set(["node_modules", "dist", "reports", "coverage"]);
-/** What a page names although the repository does not have it: output, files of a data directory, files of others. */
+/**
+ * Paths that pages name although the repository does not have them: output, files of a data directory, files of others.
+ */
 const ELSEWHERE = new Set([
   ...["dist/", "bench/results/", "tls/", "server.json", "public-v2-for-users.gen.yaml", "pg_temp.json"],
   // Folders of the past.

@@ -6,7 +6,7 @@ import { cruise } from "dependency-cruiser";
 const ROOMS = {
   // Time, ids, tables and other parts that know no noun of the platform. Every room may use them.
   kernel: { rooms: [], packages: [], node: false },
-  // What this package and its satellites say to each other (decision 0039).
+  // Interfaces between this package and its satellites (decision 0039).
   ports: { rooms: [], packages: [], node: false },
   // The table of limits of input, and what counts against it: all that reads input may use it.
   "input-limits": { rooms: [], packages: ["zod"], node: false },
@@ -70,7 +70,7 @@ const ROOMS = {
     node: true,
   },
   remote: { rooms: ["platform"], packages: ["zod"], node: true },
-  // What another server says of an account, in a file.
+  // Copies of accounts on other servers, in a file.
   account: { rooms: ["remote"], packages: ["better-sqlite3", "zod"], node: true },
   // Browser code: it knows the server by its answers only, whose types the document of the control API states.
   console: { rooms: ["control-api"], packages: ["preact", "@preact"], node: false },
@@ -91,7 +91,7 @@ const PLATFORM_LAYERS = [
   "rules/project",
   "rules",
 ];
-/** Of a room that others may import only as an interface, the files that are it. */
+/** Files that are the interface of a room, for rooms that others may import only through it. */
 const INTERFACES = {
   worlds: ["world-handle.ts", "moves/world-move.ts", "secrets.ts", "scram-verifier.ts"],
   engine: [

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 
-/** By retired word: the word to use. `allowed`: public or stored names that keep it. */
+/** `words`: replacement of each retired word. `allowed`: public or stored names that keep it. */
 const { words, allowed } = JSON.parse(readFileSync("scripts/retired-words.json", "utf8"));
 const isAllowed = new Set(allowed);
 const satellites = existsSync("packages")

@@ -83,7 +83,7 @@ function rowOf({ statement, evidence, scenario, noScenario = "", tests, plantedB
   return `| ${statement} | ${evidence} | ${shown} | ${defended} | ${bug} |`;
 }
 
-/** As text of a link in a cell. */
+/** Escapes a title for the text of a link in a cell. */
 function escaped(title) {
   return title.replaceAll(/[[\]|\\<>*_]/g, "\\$&");
 }

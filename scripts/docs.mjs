@@ -90,7 +90,7 @@ function withoutInlineCode(page, html) {
     .replace("</head>", `<link rel="stylesheet" href="${assets}${codeColours}"></head>`);
 }
 
-/** The same for images in style sheets, which are in the folder of their images. */
+/** Moves inline images of a style sheet to files in the folder of the style sheet. */
 function withoutInlineImages(css) {
   return css.replaceAll(
     /url\(("?)data:image\/svg\+xml,(.+?)\1\)(?=[;,}\s])/g,

@@ -121,7 +121,7 @@ await advance("10s");
 await api("DELETE", `/projects/${gone.project.id}`);
 await advance("1h");
 
-// What 0.3.0 has come to imitate.
+// Features that 0.3.0 added.
 const branchPath = `${projectPath}/branches/${branch.id}`;
 const settled = async (method, path, body) => {
   const answer = await api(method, path, body);
@@ -173,7 +173,7 @@ await fetch(`${api_url}/projects/${passing.project.id}/transfer_requests/${reque
   body: "{}",
 });
 
-// What 0.4.0 has come to imitate.
+// Features that 0.4.0 added.
 await sim("PUT", "/faults/flaky", {
   on: { operation: "createProjectBranch" },
   when: { every: 2 },

@@ -119,7 +119,7 @@ function draw(color) {
   line(296, legend - 5, 320, legend - 5, color.faint, 'stroke-dasharray="2 5"');
   text(330, legend, "suspended, free", { size: 14 });
 
-  // What every delay would have cost.
+  // Panel: the cost of every delay.
   text(636, 50, "What another delay would have cost", { fill: color.ink, size: 20, weight: 650 });
   text(636, 76, "Twelve computes, cost of a month, every delay from 1 minute to 1 hour");
   const last = delays.at(-1);

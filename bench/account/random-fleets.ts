@@ -14,13 +14,15 @@ const DELAYS_S = [60, 90, 120, 300, 301, 600, 3_600, 86_400];
 const START_MS = 350;
 
 export type FleetsOutside = {
-  /** Figures of fleets that are outside their bounds. */
+  /** Number of figures outside their bounds. */
   readonly outside: number;
-  /** Those of delays that are at least as long as the one in force. */
+  /** Number of `outside` figures of delays at least as long as the one in force, which should be exact. */
   readonly differences: number;
 };
 
-/** Compares the bounds of random fleets with the requests of each. Kinds, delays and starts at the creation take turns. */
+/**
+ * Compares the bounds of random fleets with the requests of each. Kinds, delays and starts at the creation take turns.
+ */
 export function fleetsOutside(fleets: number): FleetsOutside {
   let [outside, differences] = [0, 0];
   for (let fleet = 0; fleet < fleets; fleet += 1) {

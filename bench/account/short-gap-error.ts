@@ -8,7 +8,7 @@ import { operationColumns } from "../../test/support/account/operation-columns.t
 import { syntheticCompute, underDelay } from "../../test/support/account/synthetic-account.ts";
 import { arrivalsOfKind, FIRST_DAY, type TrafficKind } from "../decisions/traffic-kinds.ts";
 
-/** How far the estimate of an account is from the truth, over fleets of one kind of traffic. */
+/** Error of the estimate of an account, over fleets of one kind of traffic. */
 export type ShortGapError = {
   readonly kind: string;
   /** Mean over fleets of the difference from the truth, in percent of the truth. */
@@ -20,7 +20,7 @@ const DAYS = 14;
 const IN_FORCE_S = 300;
 const START_MS = 500;
 
-/** Of a fleet with a delay of 5 min, what a shorter one would have meant. */
+/** Estimates a shorter delay for fleets with a delay of 5 min, and compares it with the truth. */
 export function shortGapError(kind: TrafficKind, fleets: number, shorterS: number): ShortGapError {
   let [active, cold] = [0, 0];
   for (let fleet = 0; fleet < fleets; fleet += 1) {

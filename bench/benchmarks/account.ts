@@ -145,7 +145,7 @@ async function control(server: Server, path: string, body: unknown): Promise<voi
   });
 }
 
-/** What the estimate of each kind of traffic differs from the truth by, on average. */
+/** Mean error of the estimate for each kind of traffic. */
 function errorFigures(shorterS: number, fleets: number): Figure[] {
   return TRAFFIC_KINDS.flatMap((kind) => {
     const { activePercent, coldPercent } = shortGapError(kind, fleets, shorterS);

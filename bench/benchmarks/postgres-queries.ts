@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 const CLIENTS = 8;
 const SUPERUSER = "cloud_admin";
-/** Of `/proc`. */
+/** Length of a clock tick in `/proc`. */
 const TICK_MS = 10;
 
 export async function fillTables(uri: string): Promise<void> {

@@ -202,7 +202,7 @@ async function wakeFigures(
   ];
 }
 
-/** What the client of a suspended compute waits for in addition to the start delay. */
+/** Measures the wait of a client of a suspended compute in addition to the start delay. */
 async function addedWakeFigures(
   environment: BenchEnvironment,
   progress: (step: string) => void,
@@ -235,7 +235,7 @@ async function addedWakeFigures(
   ];
 }
 
-/** What the port for Postgres clients costs a server that has no such client. */
+/** Measures what the port for Postgres clients costs a server without such clients. */
 async function unusedPortFigures(
   environment: BenchEnvironment,
   progress: (step: string) => void,

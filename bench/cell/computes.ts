@@ -21,7 +21,7 @@ export type WorldMeasurement = {
   readonly writeCpuUs: number;
 };
 
-/** What the computes of one world cost its server. */
+/** Measures what the computes of one world cost its server. */
 export async function computeFigures(environment: BenchEnvironment, progress: Progress): Promise<Figure[]> {
   const measured: WorldMeasurement[] = [];
   for (const computes of environment.quick ? [100, 1_000] : [1_000, 10_000, 100_000]) {

@@ -14,7 +14,7 @@ const AROUND_MS = 300;
 /** The longest time without a successful write, and the whole time of the move. */
 type MoveMeasurement = { readonly gapMs: number; readonly moveMs: number; readonly megabytes: number };
 
-/** How long writes wait while a world moves between two servers, and back. */
+/** Measures how long writes wait while a world moves between two servers and back. */
 export async function moveFigures(environment: BenchEnvironment, progress: Progress): Promise<Figure[]> {
   const worlds = environment.quick
     ? [await smallWorld(environment)]

@@ -36,7 +36,7 @@ type CellMeasurement = {
   readonly idleCpuMs: number;
 };
 
-/** What worlds cost one server: closed, open, read, written and idle. */
+/** Measures what worlds cost one server: closed, open, read, written and idle. */
 export async function worldFigures(environment: BenchEnvironment, progress: Progress): Promise<Figure[]> {
   const measured: CellMeasurement[] = [];
   for (const worlds of environment.quick ? [10, 30] : [10, 100, 1_000]) {

@@ -9,22 +9,25 @@ import { ADVISED_PLANS, computeName, type RecordedAdvice, recordedAdvice } from 
 import { CURRENT_DELAY_S, daysFrom, TrafficReader } from "./recorded-answer.ts";
 import { arrivalsOfKind, collectedArrivals, FIRST_DAY, type TrafficKind } from "./traffic-kinds.ts";
 
-/** How the advice for one kind of traffic turns out, for users of one plan. */
+/** Results of the advice for one kind of traffic and users of one plan. */
 export type AdviceVerdict = {
   readonly kind: string;
   readonly plan: string;
   readonly replications: number;
-  /** Of the saving of each proposal. */
+  /** Coverage of the intervals of the savings of proposals. */
   readonly savings: Coverage;
   /** Replications with a decision to change something, by what it changes. */
   readonly decisions: ReadonlyMap<Proposal["kind"], number>;
-  /** Those that say that too little is known to recommend a delay. */
+  /** Replications whose advice says that too little is known to recommend a delay. */
   readonly notKnown: number;
-  /** Saving of decisions on the bill, in percent, minus the one on later days; mean, in points. Undefined without decisions. */
+  /**
+   * Saving of decisions on the bill in percent, minus the saving on later days, in percentage points; mean. Undefined
+   * without decisions.
+   */
   readonly promisedMinusHeldOut: number | undefined;
   /**
-   * Weighted cost after the advice on later days, above that of the best change in hindsight; mean, in percent. Undefined if
-   * too little is known for any advice.
+   * Weighted cost after the advice on later days, above that of the best change in hindsight; mean, in percent.
+   * Undefined if too little is known for any advice.
    */
   readonly regretPercent: number | undefined;
   /** Decisions after which later days have a higher weighted cost than before, and by how much at most. */
@@ -55,7 +58,7 @@ export function judgeAdvice(
   return [...tallies].map(([plan, tally]) => ({ kind: kind.name, plan, ...tally.verdict() }));
 }
 
-/** Of other replications than the judged ones. */
+/** Days of replications that are not judged, to calculate expected figures. */
 type ExpectedDays = { readonly recorded: readonly OtherDays[]; readonly later: readonly OtherDays[] };
 
 function expectedDays(kind: TrafficKind, truths: number, reader: TrafficReader): ExpectedDays {

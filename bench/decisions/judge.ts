@@ -32,15 +32,15 @@ export type KindVerdict = {
   readonly intervals: Readonly<Record<IntervalName, Coverage>>;
   /** Replications in which the first lines warn that the traffic grows or shrinks. */
   readonly warned: number;
-  /** Gain of the delay for all computes that was promised, minus the one on held-out days, in points; mean. */
+  /** Promised gain of the delay for all computes minus its gain on held-out days, in percentage points; mean. */
   readonly promisedMinusHeldOut: number;
-  /** The same, minus the expected gain on other days. */
+  /** Promised gain minus the expected gain on other days, in percentage points; mean. */
   readonly promisedMinusTrue: number;
   /** Weighted cost of the recommended delay on new days, above that of the best one in hindsight; mean, in percent. */
   readonly regretPercent: number;
-  /** Recommendations of another delay than the current one. */
+  /** Number of recommendations of another delay than the current one. */
   readonly changes: number;
-  /** Those of them that cost more than the current delay on new days, and by how much at most. */
+  /** Number of these recommendations that cost more than the current delay on new days, and the largest loss. */
   readonly losses: number;
   readonly worstLossPercent: number;
 };

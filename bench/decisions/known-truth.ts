@@ -73,10 +73,10 @@ class ExpectedFigures {
 }
 
 export type KnownTruth = {
-  /** Of the days that are recorded, and of as many days after them. */
+  /** Expected figures of the recorded days. `later`: of as many days after them. */
   readonly recorded: ExpectedFigures;
   readonly later: ExpectedFigures;
-  /** Used up within the month after the record in most replications. */
+  /** Quota that is used up within the month after the record in most replications. */
   readonly quotaCuHours: number;
 };
 
@@ -107,7 +107,7 @@ export function knownTruth(kind: TrafficKind, replications: number, reader: Traf
   return { recorded, later, quotaCuHours: usedCuHours / replications };
 }
 
-/** Those of the month after the record. */
+/** The requests of the month after the record. */
 export function afterRecord(arrivals: readonly ComputeArrivals[]): ComputeArrivals[] {
   const from = FIRST_DAY + RECORDED_DAYS * DAY;
   return arrivals.map(({ at, durationMs }) => ({

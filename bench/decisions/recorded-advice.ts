@@ -18,11 +18,11 @@ import { trafficOf } from "../../src/whatif/trace/traffic.ts";
 import { CURRENT_DELAY_S, START_MS } from "./recorded-answer.ts";
 import { SOURCES } from "./traffic-kinds.ts";
 
-/** What users who ask for advice have, and may change. */
+/** The plan of a user who asks for advice, and the plans to choose from. */
 export type AdvisedPlan = {
   readonly name: string;
   readonly plan: PricedPlan;
-  /** Those that they may move to, and their own. */
+  /** Plans that the user may move to, including the current one. */
   readonly plans: readonly PricedPlan[];
 };
 
@@ -35,11 +35,11 @@ export const ADVISED_PLANS: readonly AdvisedPlan[] = [
 export type RecordedAdvice = {
   readonly advised: AdvisedPlan;
   readonly advice: Advice;
-  /** What a cold start is worth with this traffic. */
+  /** Worth of a cold start with this traffic, in seconds. */
   readonly worthS: number;
 };
 
-/** As `standin advise` answers on each of the plans. */
+/** The answers of `standin advise` on each of the plans. */
 export function recordedAdvice(arrivals: readonly ComputeArrivals[], period: Period): RecordedAdvice[] {
   return PRICED_PLANS.flatMap((plan) => {
     const question = questionOn(plan);

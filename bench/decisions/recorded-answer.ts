@@ -68,7 +68,7 @@ export type Reading = { readonly gaps: Gaps; readonly longGaps: LongGaps };
 
 /** The figures that `whatif curve` prints from the gaps, with their margins. */
 export type RecordedAnswer = {
-  /** What a cold start is worth with this traffic. */
+  /** Worth of a cold start with this traffic, in seconds. */
   readonly worthS: number;
   readonly current: FigureMargins;
   /** Undefined if the answer says why there are none. */
@@ -109,7 +109,7 @@ export function recordedAnswer({ gaps, longGaps }: Reading, period: Period): Rec
   const changeMargins = margins?.change(balanced, CURRENT_DELAY_S).days;
   const isTooLittle =
     tooLittleReasons(period.endAt - period.startAt, coldStarts).length > 0 || statistics.change !== undefined;
-  // As `decisionSummary` recommends, which also needs the curve of all delays.
+  // Same rule as `decisionSummary`, which also needs the curve of all delays.
   const isNoise = gain < 2 && gain <= (changeMargins?.weighted_cost_percent ?? -1);
   return {
     worthS: costs.coldStartS,

@@ -7,16 +7,16 @@ import type { ComputeArrivals } from "../../src/traffic/recorded/trace/trace.ts"
 export const FIRST_DAY: SimTime = Date.UTC(2026, 1, 1);
 const COMPUTES = 4;
 
-/** How the traffic of a fleet arises. The computes are the same in each replication; days differ. */
+/** Generator of the traffic of a fleet. The computes are the same in each replication; days differ. */
 export type TrafficKind = {
   readonly name: string;
-  /** Level of the traffic on each of so many days; 1 on average. Default: 1. */
+  /** Level of the traffic on each day; 1 on average. Default: 1. */
   readonly levels?: (days: number, random: Random) => readonly number[];
   /** Share of the full rate in an hour of a day. Default: 1. */
   readonly shareAt?: (hour: number, isWeekend: boolean) => number;
-  /** Instants within the days, for kinds that are no Poisson process. */
+  /** Instants within the days, for kinds that are not a Poisson process. */
   readonly instants?: (days: readonly Day[], compute: number, draw: () => number) => number[];
-  /** Of a program on a timer, besides those. They name their source then: see `SOURCES`. */
+  /** Additional instants of a program on a timer. Requests then name their source: see `SOURCES`. */
   readonly checks?: (days: readonly Day[], compute: number, draw: () => number) => number[];
   readonly durationMs?: number;
   /** Days of the record that were not collected, numbered from 0. */
@@ -48,10 +48,10 @@ export const TRAFFIC_KINDS: readonly TrafficKind[] = [
   },
 ];
 
-/** Of kinds that have checks. Requests refer to them by their index. */
+/** Sources of kinds with checks. Requests refer to them by index. */
 export const SOURCES = ["people", "health-check"] as const;
 
-/** Of each compute, on so many days from `FIRST_DAY` on. The same seed gives the same requests. */
+/** Requests of each compute on `days` days from `FIRST_DAY` on. The same seed gives the same requests. */
 export function arrivalsOfKind(kind: TrafficKind, days: number, random: Random): ComputeArrivals[] {
   const levels = kind.levels?.(days, random) ?? new Array<number>(days).fill(1);
   const allDays = levels.map((level, day): Day => {
@@ -74,7 +74,7 @@ export function arrivalsOfKind(kind: TrafficKind, days: number, random: Random):
   });
 }
 
-/** What was collected of these requests. */
+/** Removes the requests that were not collected. */
 export function collectedArrivals(
   { missing }: TrafficKind,
   arrivals: ComputeArrivals,

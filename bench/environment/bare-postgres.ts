@@ -28,7 +28,7 @@ async function openEngine(directory: string) {
     extension: writeExtension(directory, "platform"),
     user,
     maxLogBytes: MAX_LOG_BYTES,
-    // As the server by default: it has the same version.
+    // Same value as the server's default: both have the same version.
     replacesVersions: true,
     maxSlotLogBytes: MAX_LOG_BYTES,
   });

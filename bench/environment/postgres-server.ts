@@ -19,7 +19,7 @@ export async function startPostgresServer(
   startDelay = "0s",
 ): Promise<PostgresServer> {
   const data = await createPopulatedDirectory(environment);
-  // As root, Postgres runs as another user, which must be able to reach its files.
+  // If started by root, Postgres runs as another user, which must be able to reach its files.
   chmodSync(dirname(data), 0o711);
   const args = [
     "--port",

@@ -48,7 +48,7 @@ export function worldOf(
   return createWorld(environment, { computes, startsPerCompute });
 }
 
-/** As in a typical test: one project, about 50 events. */
+/** A world as in a typical test: one project, about 50 events. */
 export function smallWorld(environment: BenchEnvironment): Promise<SimulatedWorld> {
   return createWorld(environment, { computes: 1, startsPerCompute: 5 });
 }

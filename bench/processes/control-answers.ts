@@ -70,7 +70,10 @@ async function measureAnswer(path: string): Promise<AnswerMeasurement> {
   return { blockMs, cpuMs: cpuMs() - begunAt, bytes };
 }
 
-/** Of the main thread: other threads, such as those of the garbage collector, and other processes do not count. */
+/**
+ * Processor time of the main thread in ms. Other threads, such as the garbage collector, and other processes do not
+ * count.
+ */
 function cpuMs(): number {
   return Number(readFileSync(MAIN_THREAD, "utf8").split(" ", 1)[0]) / 1e6;
 }

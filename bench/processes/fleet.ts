@@ -8,7 +8,7 @@ const BRANCHES_PER_PROJECT = 10;
 
 const shape = JSON.parse(process.argv[2] ?? "") as FleetShape;
 const { world, worlds } = await openWorlds(
-  // As in a scenario that does not query its history.
+  // No history, as in a scenario that does not query it.
   memoryStorage(() => new DiscardingJournal()),
   { seed: 7, startAt: START, clock: { mode: "manual", factor: 0 }, operations: "immediate" },
   (error) => {

@@ -20,7 +20,7 @@ export type ReplayOptions = {
 
 export type ReplayResult = { readonly events: number; readonly elapsedMs: number };
 
-/** As in a replay. */
+/** Same batch size as in a replay. */
 const EVENTS_PER_BATCH = 500;
 const EVENTS_PER_LOAD = 5_000;
 

@@ -50,7 +50,7 @@ const result: SimulatedDayResult = {
 close();
 process.stdout.write(`${JSON.stringify(result)}\n`);
 
-/** As a server does: a fork in the past begins at the nearest one. */
+/** Takes checkpoints as a server does: a fork in the past begins at the nearest one. */
 async function takeDueCheckpoint(): Promise<void> {
   if (isCheckpointDue(world, nextCheckpoint(journal, journal.newestCheckpoint, world, {})))
     await journal.storeCheckpoint(takeCheckpoint(world));

@@ -10,7 +10,7 @@ const START: SimTime = Date.parse("2026-01-01T00:00:00Z");
 /** All created computes have started and suspended by then. */
 export const DAY_START: SimTime = START + HOUR;
 const COMPUTES_PER_PROJECT = 10;
-/** As in an advance of a server. */
+/** Same batch size as in an advance of a server. */
 const EVENTS_PER_COMMIT = 5_000;
 const LONGEST_QUERY_MS = 30 * SECOND;
 /** Covers a start, the longest query and the delay of 5 min: every query finds its compute suspended. */

@@ -28,7 +28,7 @@ export function poissonFleet({ computes, requestsEach, meanMs }: FleetShape): Tr
   return { period: { startAt: BEGIN, endAt: last + DAY }, computes: fleet };
 }
 
-/** The same arrivals, generated one compute at a time, so that they need not fit into memory. */
+/** The arrivals of `poissonFleet`, generated one compute at a time, so that they need not fit into memory. */
 export function poissonTraffic({ computes, requestsEach, meanMs }: FleetShape): Traffic {
   return {
     period: { startAt: BEGIN, endAt: BEGIN + Math.ceil(mostGaps(requestsEach) * meanMs) },

@@ -71,8 +71,8 @@ function leastActive(
 }
 
 /**
- * The most gaps between the requests of a period that are longer than a limit. The gap after the first request looks longer
- * by the start, because it waited for that.
+ * The most gaps between the requests of a period that are longer than a limit. The gap after the first request looks
+ * longer by the start, because it waited for that.
  */
 function countWithin({ windowMs, delayMs, startMs }: ObservedPeriod, limitMs: DurationMs): number {
   if (limitMs >= delayMs + startMs || windowMs <= limitMs) return 0;

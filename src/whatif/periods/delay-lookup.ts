@@ -5,9 +5,9 @@ import type { SuspendDelay } from "../gap-curve/delay.ts";
 export type SeenDelay = { readonly at: SimTime; readonly delay: SuspendDelay };
 
 /**
- * The delay in force at an instant. A reading of the account holds for the time before and after it until the settings of
- * the compute were changed, or until another reading differs. A: each change of the delay is recorded as `apply_config`, so
- * readings on both sides of one bracket the change.
+ * The delay in force at an instant. A reading of the account holds for the time before and after it until the settings
+ * of the compute were changed, or until another reading differs. A: each change of the delay is recorded as
+ * `apply_config`, so readings on both sides of one bracket the change.
  */
 export class DelayLookup {
   /** The readings between two changes, oldest first: one element more than there are changes. */
@@ -40,8 +40,8 @@ export class DelayLookup {
 }
 
 /**
- * A reading in the second of a change may have seen either delay. The nearest readings on both sides show which if one of
- * them differs: then it belongs to the other side. A script that pulls and then changes a delay makes such readings.
+ * A reading in the second of a change may have seen either delay. The nearest readings on both sides show which if one
+ * of them differs: then it belongs to the other side. A script that pulls and then changes a delay makes such readings.
  */
 function groupOfUnclear(
   { at, delay }: SeenDelay,

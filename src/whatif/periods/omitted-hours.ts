@@ -14,8 +14,9 @@ export type RemainingPeriods = {
 };
 
 /**
- * The periods of a compute without those that overlap one of these hours, because part of a period says nothing about its
- * last request. What remains on the two sides of an omitted hour are two records: the gap between them is not known.
+ * The periods of a compute without those that overlap one of these hours, because part of a period says nothing about
+ * its last request. What remains on the two sides of an omitted hour are two records: the gap between them is not
+ * known.
  *
  * `hours`: ascending. `endAt`: the end of what was read.
  */

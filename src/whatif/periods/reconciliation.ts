@@ -25,9 +25,9 @@ export type Reconciliation = ReconciledTime & {
 };
 
 /**
- * Compares active time by operations with what was metered. Each start and suspend within a frame is known to a second, and
- * metered time is rounded to a second. `startAt`: frames that begin earlier are ignored, because operations before the oldest
- * one are not known.
+ * Compares active time by operations with what was metered. Each start and suspend within a frame is known to a second,
+ * and metered time is rounded to a second. `startAt`: frames that begin earlier are ignored, because operations before
+ * the oldest one are not known.
  */
 export function reconcile(
   metered: Iterable<MeteredFrame>,

@@ -27,9 +27,10 @@ const STEPS = 60;
 const NEARLY_FLAT = 1e-4;
 
 /**
- * A model, not a measurement: the number of gaps falls exponentially with their length, below the delay in force as just
- * above it. Two recorded figures determine it: the share of gaps between one and two delays, and the mean length of periods,
- * which is the sum of the gaps that were shorter. Requests that arrive independently at one rate fulfil it exactly.
+ * A model, not a measurement: the number of gaps falls exponentially with their length, below the delay in force as
+ * just above it. Two recorded figures determine it: the share of gaps between one and two delays, and the mean length
+ * of periods, which is the sum of the gaps that were shorter. Requests that arrive independently at one rate fulfil it
+ * exactly.
  *
  * With lengths in delays, there are `q exp(x (1 - u))` gaps of length u per period. x solves
  * `(exp(x) - 1 - x) / (x (1 - exp(-x))) = mean length of periods / share of gaps between 1 and 2`, which grows with x.

@@ -12,8 +12,8 @@ export type BoundColumns = {
 };
 
 /**
- * Periods of one compute under delays that would have changed nothing within them: only the gap after each counts, and it
- * is longer than the delay or not. So each period is counted once, by its gap, instead of once for each delay.
+ * Periods of one compute under delays that would have changed nothing within them: only the gap after each counts, and
+ * it is longer than the delay or not. So each period is counted once, by its gap, instead of once for each delay.
  *
  * A group holds the periods about which delays from one position on say the same.
  */

@@ -20,9 +20,9 @@ export type ActiveCompute = {
 };
 
 /**
- * Collects the active times of one compute after another, and adds them to an outcome, many at a time. Replays write the
- * columns themselves, because V8 allocates a number for each argument of a call. The active time that has not ended is
- * at `count`.
+ * Collects the active times of one compute after another, and adds them to an outcome, many at a time. Replays write
+ * the columns themselves, because V8 allocates a number for each argument of a call. The active time that has not ended
+ * is at `count`.
  */
 export class ActiveTimeSums implements ActiveTimes {
   readonly startedBy = new Uint8Array(CAPACITY);

@@ -33,8 +33,8 @@ export type Gaps = {
   readonly tails: GapHistogram;
   readonly periodMs: DurationMs;
   /**
-   * From first arrival to the end of the last busy time, summed over computes, without the gaps of `tails`: busy times and
-   * the other gaps together.
+   * From first arrival to the end of the last busy time, summed over computes, without the gaps of `tails`: busy times
+   * and the other gaps together.
    */
   spanMs: DurationMs;
   arrivals: number;

@@ -63,7 +63,7 @@ export function operationIdsIn(file: string): string[] {
   }
 }
 
-/** Those of computes, branches and projects. */
+/** Number of operations of computes, branches and projects. */
 export function countOperationsIn(file: string): number {
   const database = new Database(file, { readonly: true });
   try {

@@ -15,7 +15,7 @@ export type ComputeOperation = {
   readonly durationMs: DurationMs;
 };
 
-/** As they are read from a file: oldest first. */
+/** Converts operations to columns as a file reader does: oldest first. */
 export function operationColumns(operations: readonly ComputeOperation[]): ComputeOperations {
   const position = (list: readonly string[], value: string) =>
     list.includes(value) ? list.indexOf(value) : list.length;

@@ -8,8 +8,8 @@ export type SyntheticCompute = {
   readonly busy: readonly (readonly [from: SimTime, to: SimTime])[];
   readonly operations: readonly ComputeOperation[];
   /**
-   * Active time as it would be metered, and starts after the first. A start at the creation counts from the first request,
-   * as if that had caused it, and not at all if there was none.
+   * Active time as it would be metered, and starts after the first. A start at the creation counts from the first
+   * request, as if that had caused it, and not at all if there was none.
    */
   readonly activeMs: DurationMs;
   readonly coldStarts: number;

@@ -33,5 +33,5 @@ export type AnyBody = Answered<Exclude<AnyPlatformAnswer | AnyControlAnswer | Re
 // biome-ignore lint/suspicious/noConfusingVoidType: the public client's type of an answer without a body
 type NotAnObject = readonly unknown[] | string | void;
 
-/** What the answer to a rejected request has. */
+/** Body of the answer to a rejected request. */
 export type Rejection = { readonly code: string; readonly message: string; readonly request_id: string };

@@ -15,7 +15,7 @@ import type { Rendered } from "./rendered.ts";
 /** An event of the journal as the control API returns it. */
 export type AnsweredEvent = Answered<Rendered<RecordedEvent>>;
 
-/** What the control API answers, from the document of its answers; `never` for a path that is not known. */
+/** Type of the control API's answer, from the document of its answers; `never` for an unknown path. */
 export type ControlAnswerAt<Method extends string, Path extends string> = Answers[RouteOf<Method, Path>];
 
 /** The answers of all calls. */

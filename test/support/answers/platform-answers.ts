@@ -2,7 +2,7 @@ import type { createApiClient } from "@neondatabase/api-client";
 import type { PUBLIC_OPERATIONS } from "../../../src/platform-api/coverage/public-operations.ts";
 import type { IsPathOf } from "./answer-path.ts";
 
-/** What the imitated API answers, from the types of the public client; `never` for a path that is not known. */
+/** Type of the imitated API's answer, from the types of the public client; `never` for an unknown path. */
 export type PlatformAnswer<Method extends string, Path extends string> = PublicAnswers[OperationOf<
   Method,
   Path
@@ -21,7 +21,7 @@ type OperationOf<Method extends string, Path extends string, O = Operation> = O 
   : never;
 
 type PublicClient = ReturnType<typeof createApiClient>;
-/** By operation id. The names of the client's methods differ from it in capitals. */
+/** Answers by operation id. The names of the client's methods differ from it in capitals. */
 type PublicAnswers = {
   [K in keyof PublicClient as K extends string ? Lowercase<K> : never]: PublicClient[K] extends (
     ...input: never[]

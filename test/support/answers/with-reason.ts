@@ -1,6 +1,6 @@
 /** The beginning of the platform's messages of bad requests. */
 const FRAME = /^invalid request: (operation \w+: decode (params|request): )?(decode application\/json: )?/;
-/** Their hints are for users of a manual clock. */
+/** Statuses whose hints are for users of a manual clock. */
 const RETRIED: ReadonlySet<number> = new Set([423, 429]);
 
 /**
@@ -20,7 +20,7 @@ export function withReason<Body>(
   const hint = RETRIED.has(status) ? undefined : header("x-standin-hint");
   if (!("message" in body)) return { ...body, code };
   const plain = message.replace(FRAME, "");
-  // Of a request that does not decode, the hint says all.
+  // If the request cannot be decoded, the hint contains the whole reason.
   const isComplete = plain !== message && hint;
   return { ...body, code, message: isComplete ? hint : hint ? `${plain}: ${hint}` : plain };
 }

@@ -64,7 +64,7 @@ export type ConsolePage<S = ServerClient> = {
   readonly page: Page;
   readonly server: S;
   readonly url: string;
-  /** What the page must never do: errors, violations of its policy, requests to other servers. */
+  /** Faults of the page: errors, violations of its policy, requests to other servers. Must stay empty. */
   readonly complaints: string[];
 };
 
@@ -93,7 +93,7 @@ export async function openConsole(options: ConsoleOptions = {}): Promise<Console
   return { ...(await openPage(url, options)), server: client, url };
 }
 
-/** The same with a server of its own, on a manual clock. */
+/** Opens the console of a world on a server of its own with a manual clock. */
 export async function openOwnConsole(
   options: ConsoleOptions & { readonly args?: readonly string[]; readonly controlToken?: string } = {},
 ): Promise<OwnConsolePage> {

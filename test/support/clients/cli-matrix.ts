@@ -1,14 +1,14 @@
 import type { Cli } from "./cli-bundle.ts";
 import { SERVICES_DISABLED, SERVICES_ENABLED } from "./cli-service-steps.ts";
 
-/** What later commands need from the output of earlier ones. */
+/** Values from the output of earlier commands that later ones need. */
 export type CliState = Record<
   "org" | "project" | "main" | "branch" | "key" | "snapshot" | "restored" | "past" | "credential",
   string
 >;
 
 export type CliStep = {
-  /** As in the list of the client's commands. */
+  /** Command as in the list of the client's commands. */
   readonly command: string;
   readonly args: (state: CliState) => readonly string[];
   /** Stores what later commands need. */
@@ -16,7 +16,10 @@ export type CliStep = {
   readonly keep?: (output: any, state: CliState) => void;
   /** Only the newer command lines have it. */
   readonly newer?: true;
-  /** Also part of the short run: it follows so closely that an operation may still lock what it changes. */
+  /**
+   * Present for commands that are also part of the short run. There they follow each other so closely that an operation
+   * may still lock what a command changes.
+   */
   readonly short?: true;
 };
 

@@ -4,7 +4,7 @@ import { bundledProgram, type Cli, installedProgram } from "./cli-bundle.ts";
 
 /** `STANDIN_TEST_CLIS=all` tests the programs as installed. */
 const INSTALLED = process.env["STANDIN_TEST_CLIS"] === "all";
-/** Their modules look for files beside themselves, so they run as installed. */
+/** Clients that run as installed, because their modules look for files next to themselves. */
 const NOT_BUNDLED: readonly Cli[] = ["neonctl-oldest", "neonctl-1", "neonctl-2"];
 
 /**
@@ -78,7 +78,7 @@ export class Neonctl {
     return { code, stdout, stderr };
   }
 
-  /** Its JSON output. Throws unless it succeeds. */
+  /** JSON output of a command. Throws if the command fails. */
   // biome-ignore lint/suspicious/noExplicitAny: each command of the client prints its own shape
   async json(...args: readonly string[]): Promise<any> {
     const { code, stdout, stderr } = await this.run(args);
@@ -86,7 +86,7 @@ export class Neonctl {
     return JSON.parse(stdout);
   }
 
-  /** Its error message. Throws unless it fails. */
+  /** Error message of a command. Throws if the command succeeds. */
   async complaint(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(args);
     if (code !== 1) throw new Error(`neonctl ${args.join(" ")}: exit code ${code}: ${stdout}${stderr}`);

@@ -20,7 +20,10 @@ export type ProviderStep = {
   readonly action: "create" | "read" | "import" | "update" | "delete";
   readonly request: readonly ["GET" | "POST" | "PATCH" | "DELETE", (ids: ProviderIds) => string];
   readonly body?: (ids: ProviderIds) => unknown;
-  /** By the name in the response; with `[]`, of each item of a list with at least one item. Empty: the response itself. */
+  /**
+   * Fields that the provider reads, by name in the response; `[]` stands for each item of a list with at least one
+   * item. Empty: the response itself.
+   */
   readonly reads: Readonly<Record<string, FieldTypes>>;
   /** The id that the provider takes from the response. */
   // biome-ignore lint/suspicious/noExplicitAny: each step of the provider reads its own shape
@@ -197,7 +200,7 @@ export const PROVIDER_FLOW: readonly ProviderStep[] = [
           autoscaling_limit_max_cu: 0.5,
           suspend_timeout_seconds: 90,
         },
-        // It sends the kinds that are set, and reads all.
+        // The provider sends the kinds that are set, and reads all.
         settings: { quota: { written_data_bytes: 10_000 } },
         branch: { name: "br-foo", role_name: "role-foo", database_name: "db-foo" },
       },
@@ -296,7 +299,7 @@ export const PROVIDER_FLOW: readonly ProviderStep[] = [
     resource: "project",
     action: "update",
     request: ["PATCH", project],
-    // It sends an object without fields for what is not configured.
+    // The provider sends an object without fields for what is not configured.
     body: () => ({ project: { name: "renamed", settings: { allowed_ips: {} } } }),
     reads: { project: { id: "string" }, operations: {} },
   },

@@ -1,4 +1,4 @@
-/** What later calls need from earlier responses. */
+/** Values from earlier responses that later calls need. */
 export type SdkState = Record<
   "org" | "project" | "main" | "branch" | "endpoint" | "snapshot" | "restored" | "permission" | "credential",
   string

@@ -8,7 +8,7 @@ const CONNECT_TRIES = 5;
 const CONNECT_PAUSE_MS = 100;
 const KILLED = /Couldn't connect to compute node|terminating connection/;
 
-/** What a branch must contain: the numbers that were acknowledged. */
+/** Expected content of a branch: the acknowledged numbers. */
 type ModelBranch = {
   readonly id: string;
   readonly uri: string;

@@ -18,7 +18,7 @@ export type PageBlock =
 export type PageCommand = {
   readonly line: number;
   readonly text: string;
-  /** What it prints, if the page shows it. `…` is any text, on a line of its own any lines. */
+  /** Expected output, if the page shows it. `…` is any text; on a line of its own, any lines. */
   readonly printed?: string;
   readonly isServer: boolean;
   readonly status: number;

@@ -62,7 +62,7 @@ export const UNKNOWN_IDS: Ids = {
   object_key: "no/thing",
 };
 
-/** What fills a scene: the double in this process, or a client of a server. */
+/** API that fills a scene: the double in this process, or a client of a server. */
 export type SceneApi = Pick<Double, "api" | "sim" | "advance">;
 
 /** A world with one of everything in two accounts, and no unfinished operations. */
@@ -96,7 +96,7 @@ export type Scene<A extends SceneApi = Double> = {
   readonly others: { readonly ids: Ids; readonly key: string };
 };
 
-/** What a scene is copied from: creating it takes some thirty requests. */
+/** Template that scenes are copied from, because creating one takes about thirty requests. */
 type SceneTemplate = { readonly scene: Scene; readonly copyStorage: () => MemoryWorldStorage };
 
 const templates = new Map<string, Promise<SceneTemplate>>();

@@ -40,11 +40,11 @@ export type PublicDocument = {
   readonly operations: readonly DocumentedOperation[];
   operation(operationId: string): DocumentedOperation;
   /**
-   * What is wrong with an answer; empty if it fits the document and the document declares all its properties.
-   * Undeclared properties are listed when nothing else is wrong.
+   * Faults of an answer; empty if it fits the document and the document declares all its properties. Undeclared
+   * properties are listed only if there is no other fault.
    */
   answerFaults(operationId: string, status: number, body: unknown): string[];
-  /** What is wrong with a request body. */
+  /** Faults of a request body; empty if it fits the document. */
   requestFaults(operationId: string, body: unknown): string[];
   /** The names of the object schemas in the successful answer of an operation, its own first. */
   schemasOf(operationId: string): readonly string[];
@@ -60,7 +60,10 @@ export type PublicDocument = {
 const LOCKED = /^\/projects\/\d+\/locked$/;
 const EXTRAS: Readonly<Record<string, RegExp>> = { listProjects: LOCKED, listSharedProjects: LOCKED };
 
-/** Of projects in profile 2024: recorded in that year, and declared by the document of December 2024. */
+/**
+ * Paths of project fields in profile 2024 that were recorded in that year and declared by the document of December
+ * 2024.
+ */
 const DECLARED_IN_2024 = /^\/projects?(?:\/\d+)?\/settings\/allowed_ips\/primary_branch_only$/;
 
 export function loadPublicDocument(): PublicDocument {
@@ -237,7 +240,7 @@ function emptyErrorFields(body: unknown): string[] {
 }
 
 /**
- * The same schemas without undeclared properties. A component stays open at its top level, because others are
+ * Copies the schemas and forbids undeclared properties. A component stays open at its top level, because others are
  * composed of it. Each place that holds a whole value is closed.
  */
 function closedCopy(schemas: Readonly<Record<string, Schema>>): Record<string, Schema> {

@@ -44,7 +44,7 @@ const SHARED_PROJECT_FIELDS: FieldTypes = {
   org_id: "string",
 };
 
-/** By the kind of object. */
+/** Published fields by kind of object. */
 export const PUBLISHED_FIELDS = {
   "project in a list": { ...SHARED_PROJECT_FIELDS, active_time: "integer", quota_reset_at: "instant" },
   project: {

@@ -43,7 +43,7 @@ export async function worldNames({ sim }: Pick<Double, "sim">): Promise<string[]
   return (await sim("GET", "/worlds")).body.worlds.map(({ name }: { name: string }) => name);
 }
 
-/** What a rejected request must not change: the list of worlds, and this world with its snapshots. */
+/** State that a rejected request must not change: the list of worlds, and this world with its snapshots. */
 export async function fullState({ sim }: Pick<Double, "sim">): Promise<unknown> {
   const paths = ["/worlds", "/snapshots", "/state", "/clock"];
   return Promise.all(paths.map(async (path) => (await sim("GET", path)).body));

@@ -20,13 +20,13 @@ import { fillWorld, queryAll, type WorldQueries, type WorldResponses } from "./f
 /** The file of a closed world, and its responses before the damage. */
 export type IntactWorld = {
   readonly bytes: Buffer;
-  /** The same world as a snapshot. */
+  /** Snapshot of the same world. */
   readonly snapshot: Buffer;
   readonly questions: WorldQueries;
   readonly responses: WorldResponses;
 };
 
-/** How a file is served. */
+/** Result of serving a file. */
 export type ServeResult =
   | { readonly refused: string }
   | {
@@ -174,7 +174,7 @@ export async function verify(file: string): Promise<VerifyResult> {
   }
 }
 
-/** What is wrong with the serving and the verification of a damaged file; `undefined` if nothing is. */
+/** Error in the serving or the verification of a damaged file; `undefined` if there is none. */
 export function findMisjudgement(
   { responses }: Pick<IntactWorld, "responses">,
   served: ServeResult | Error,

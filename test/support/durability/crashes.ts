@@ -140,7 +140,7 @@ export async function runUntilKilled<T>(
     if (error instanceof TypeError) return undefined;
     throw error;
   });
-  // How far the work gets is random; nothing waits for it.
+  // The kill comes at a random point of the work; nothing waits for it.
   const timer = setTimeout(() => server.process.kill("SIGKILL"), ms);
   const result = await outcome;
   await server.ended;
@@ -217,9 +217,9 @@ const VOLUME_CHANGES: readonly WatchedCall[] = [
 export type KillSwitch = {
   /** The environment of the process. */
   readonly env: Record<string, string>;
-  /** From now on, the process counts its moments, and ends with SIGKILL at the n-th. */
+  /** Arms the switch: the process counts its moments and ends with SIGKILL at the n-th. */
   readonly arm: (n: number) => void;
-  /** The moments that it has counted. */
+  /** Number of moments counted so far. */
   readonly counted: () => number;
 };
 
@@ -231,7 +231,7 @@ export function killAtMoment(directory: string): KillSwitch {
   return killSwitch(directory, ["worlds", "snapshots", "out"], WORLD_CHANGES);
 }
 
-/** The same for changes of worlds and of volumes, also when a file of a volume is opened or written. */
+/** As `killAtMoment`, for changes of worlds and of volumes, including opening and writing a file of a volume. */
 export function killAtVolumeChange(directory: string): KillSwitch {
   return killSwitch(directory, ["worlds", "volumes", "[^/]*\\.volumes"], VOLUME_CHANGES);
 }

@@ -1,5 +1,5 @@
-// A model of computes, written from the reference of the platform, and from the page of the control API where clients connect.
-// It shares no code with src. Operations take no time here, so that each call is complete when it is answered.
+// A model of computes, written from the reference of the platform, and from the page of the control API where clients
+// connect. It shares no code with src. Operations take no time here, so that each call is complete when it is answered.
 
 const SECOND = 1_000;
 const DEFAULT_DELAY_S = 300;
@@ -30,7 +30,7 @@ export type ComputeType = "read_write" | "read_only";
 export type Plan = "free" | "paid";
 type Range = { readonly min: number; readonly max: number };
 export type Blocks = { readonly hits: number; readonly misses: number; readonly writes: number };
-/** What a caller chooses of a compute; names as in the API. */
+/** Settings of a compute that a caller chooses; names as in the API. */
 export type Chosen = {
   readonly autoscaling_limit_min_cu?: number | undefined;
   readonly autoscaling_limit_max_cu?: number | undefined;
@@ -160,7 +160,7 @@ export class ReferenceCompute {
     return wasIdle ? "started" : "served";
   }
 
-  /** What the answers of the API contain, by the field table of the reference. */
+  /** The compute in the answers of the API, by the field table of the reference. */
   endpoint(now: number) {
     const { id, branch, type, min, max, state, disabled, name, poolerEnabled } = this;
     return {
@@ -181,7 +181,10 @@ export class ReferenceCompute {
     };
   }
 
-  /** What the control API says of a compute, and SQL: `SHOW max_connections`, `SHOW shared_buffers`, the cache view. */
+  /**
+   * Statistics of a compute in the control API and in SQL: `SHOW max_connections`, `SHOW shared_buffers`, the cache
+   * view.
+   */
   statistics(now: number) {
     const { hits, misses, writes, used } = this.#cache;
     const isActive = this.state === "active";

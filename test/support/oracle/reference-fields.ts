@@ -1,9 +1,9 @@
 // The fields of answers, by the tables of the reference. It shares no code with src.
 
-/** What a field holds: a value of a kind, or one of a list of values. */
+/** Content of a field: a value of a kind, or one of a list of values. */
 type Kind = keyof typeof KINDS;
 type Value = Kind | readonly (string | number | boolean)[];
-/** What each field holds. It is there, unless it is `absent` or `optional`. Other fields are not checked. */
+/** Content of each field. A field must be present unless it is `absent` or `optional`. Other fields are not checked. */
 export type Fields = Readonly<Record<string, Value | "absent" | { readonly optional: Value }>>;
 
 /** ISO 8601 in UTC. */
@@ -47,7 +47,7 @@ function wrong(name: string, value: unknown): string {
   return `${name} is ${JSON.stringify(value)}`;
 }
 
-/** Of a compute in a list. `last_active` is absent before its first activity. */
+/** Fields of a compute in a list. `last_active` is absent before its first activity. */
 export const LISTED_COMPUTE: Fields = {
   id: "id of a compute",
   host: "string",

@@ -6,11 +6,11 @@ import type { JudgedCall } from "./judging-proxy.ts";
 const FILE = join(import.meta.dirname, "../../others/clients.json");
 const SHOWN_FAULTS = 10;
 
-/** What a client did, as docs/reference/clients.md has it. */
+/** A row of the table in docs/reference/clients.md. */
 type ClientRow = {
   readonly client: string;
   readonly version: string;
-  /** What ran: functions or commands. */
+  /** Number of functions or commands that ran. */
   readonly ran: number;
   readonly calls: number;
   readonly passed: number;

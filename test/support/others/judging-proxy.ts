@@ -16,7 +16,7 @@ export type JudgedCall = {
   readonly operation: string;
   readonly status: number;
   readonly verdict: Verdict;
-  /** How the answer differs from the document. */
+  /** Differences between the answer and the document. */
   readonly faults: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** What a call of an operation contains. The keys are those of the public document. */
+/** Arguments of a call of an operation. The keys are those of the public document. */
 export type CallInput = {
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

@@ -3,7 +3,7 @@ import pg from "pg";
 import type { Random } from "../../../src/kernel/random-port.ts";
 import { bounded, type WalkBranch } from "./walk.ts";
 
-/** What a client may get instead of a session or an answer, because of the changes of a walk. */
+/** Errors that the changes of a walk may cause for a client. */
 const EXPECTED_CODES = ["57P01", "57P02", "57P03", "53300", "ECONNRESET", "ECONNREFUSED", "EPIPE"];
 const EXPECTED_MESSAGES =
   /^(Couldn't connect to compute node|The requested endpoint could not be found|Connection terminated|Client was closed|Client has encountered a connection error)/;

@@ -2,24 +2,24 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { join, relative } from "node:path";
 
 const PROGRAMS = join(import.meta.dirname, "../../postgres/suites");
-/** What the root of the repository does not depend on, with a lock file of its own. */
+/** Packages that the root of the repository does not depend on, with a lock file of their own. */
 const NPM = join(PROGRAMS, "npm");
-/** That of Debian, which finds the packages of Debian. */
+/** Debian's Python, which finds the packages of Debian. */
 const PYTHON = "/usr/bin/python3";
 const JDBC = "/usr/share/java/postgresql.jar";
-/** Where Debian has the sources of packages for Go. */
+/** Directory of Debian's Go package sources. */
 const GO_PATH = "/usr/share/gocode";
 
 /** A program that uses a driver or a tool for migrations, and prints one line of JSON for each of its cases. */
 export type DriverSuite = {
   readonly name: string;
-  /** The command that installs what it needs. */
+  /** Command that installs the requirements of the suite. */
   readonly install: string;
-  /** A command that fails where this is not installed. */
+  /** Command that fails if they are not installed. */
   readonly probe: readonly [string, ...string[]];
-  /** What runs before it, once. `directory`: for what it writes. */
+  /** Runs once before the suite. `directory`: for its output. */
   prepare?(directory: string): void;
-  /** The command line that runs it on a database. `directory`: for what it writes. */
+  /** Command line that runs the suite on a database. `directory`: for its output. */
   command(uri: string, directory: string): readonly [string, ...string[]];
 };
 
@@ -88,7 +88,7 @@ export const DRIVER_SUITES: readonly DriverSuite[] = [
   npm("node-pg-migrate", "node-pg-migrate", "node_pg_migrate_suite.mjs"),
 ];
 
-/** Why a suite cannot run on this machine; `undefined` if it can. */
+/** Reason why a suite cannot run on this machine; `undefined` if it can. */
 export function whyAbsent({ probe: [file, ...args], install }: DriverSuite): string | undefined {
   if (spawnSync(file, args).status === 0) return undefined;
   return `not installed: ${install}`;

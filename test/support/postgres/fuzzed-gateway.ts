@@ -102,7 +102,7 @@ export async function openFuzzedGateway({
   };
 }
 
-/** What the gateway sends until it closes the connection. */
+/** All bytes that the gateway sends until it closes the connection. */
 export async function answerOf(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk) => chunks.push(chunk));

@@ -1,19 +1,19 @@
-/** What the owner of a branch may do, on the platform and here: a row of the table in `docs/reference/postgres.md`. */
+/** A right of the owner of a branch, on the platform and here: a row of the table in `docs/reference/postgres.md`. */
 export type OwnerRight = {
   readonly statement: string;
   /** Whether the platform accepts it. */
   readonly platform: boolean;
-  /** Why it is rejected here, although the platform accepts it. */
+  /** Reason why the statement is rejected here, although the platform accepts it. */
   readonly refusal?: string;
-  /** With which SQLSTATE it is rejected: for lack of a right unless stated. */
+  /** SQLSTATE of the rejection; default: insufficient privilege. */
   readonly code?: string;
   /** The first major version that has the statement. Absent: all have it. */
   readonly since?: number;
-  /** Of what the platform does: a letter of `docs/evidence.md`. */
+  /** Evidence for the platform's behaviour: a letter of `docs/evidence.md`. */
   readonly evidence: "R" | "S" | "C" | "D" | "A";
-  /** Statements of the owner before it. */
+  /** Statements that the owner runs before it. */
   readonly before?: readonly string[];
-  /** What the statement is in the test. Absent: as in the table. */
+  /** Statement that the test runs; default: `statement`. */
   readonly sql?: string;
 };
 
@@ -148,7 +148,7 @@ export const OWNER_RIGHTS: readonly OwnerRight[] = [
   { statement: "CREATE ROLE other SUPERUSER", platform: false, evidence: "D" },
 ];
 
-/** What Postgres does with the statement: `accepted`, or a SQLSTATE. */
+/** Expected result of the statement: `accepted`, or a SQLSTATE. */
 export function wantedOutcome({ platform, refusal, code = INSUFFICIENT_PRIVILEGE }: OwnerRight): string {
   return platform && refusal === undefined ? "accepted" : code;
 }

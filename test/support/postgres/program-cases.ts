@@ -12,7 +12,7 @@ export type ProgramCase = {
   readonly input?: string;
 };
 
-/** What the cases look at. */
+/** Objects that the cases query. */
 export const CASES_SCHEMA = `
   create table customers (id int generated always as identity primary key, name text not null unique, since date default '2026-01-01');
   create table orders (id bigserial primary key, customer int references customers on delete cascade, total numeric(10, 2) check (total >= 0), tags text[], detail jsonb);

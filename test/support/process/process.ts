@@ -24,7 +24,7 @@ export type SpawnedCommand = {
   readonly stderr: () => string;
   /** Waits until stdout contains a match and returns it. */
   waitForOutput(pattern: RegExp): Promise<string>;
-  /** Its exit code once it has exited; `null` if a signal ended it. */
+  /** Exit code of the process; `null` if a signal ended it. */
   readonly ended: Promise<number | null>;
   /** Ends it and waits until it has exited. */
   kill(signal: NodeJS.Signals): Promise<number | null>;
@@ -104,7 +104,9 @@ export function runStandinProcess(args: readonly string[], env: Record<string, s
   return waitForExit(spawnStandin(args, env));
 }
 
-/** The output of a command that has exited. One that takes too long is killed; `stderr` then says what it waited for. */
+/**
+ * The output of a command that has exited. One that takes too long is killed; `stderr` then says what it waited for.
+ */
 export async function waitForExit(spawned: SpawnedCommand, longestMs = LONGEST_COMMAND_MS) {
   let late = "";
   const timer = setTimeout(() => {

@@ -7,7 +7,7 @@ import type { Double } from "../double/double.ts";
 
 const PAGE = 20;
 
-/** What is cached of the rows of lists is what they would be if they were rendered now. */
+/** Expects that cached rows of lists equal rows rendered now. */
 export async function expectListsUpToDate(double: Double): Promise<void> {
   await double.world.transact(({ world, now, operations, operation }) => {
     for (const project of world.projects.values()) {

@@ -4,7 +4,7 @@ import { operationFinder } from "../document/public-client.ts";
 import { loadPublicDocument } from "../document/public-document.ts";
 import type { ServerClient } from "../server/running-server.ts";
 
-/** What went wrong, and how much was done. */
+/** Failures, and the number of calls. */
 export type Findings = {
   readonly requests: number;
   /** Responses after which the client tried again, by status. */

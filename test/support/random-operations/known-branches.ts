@@ -6,9 +6,12 @@ export type KnownBranch = {
   parent: KnownBranch | undefined;
   readonly children: Set<KnownBranch>;
   readonly replicas: Set<string>;
-  /** Its read-write compute, if it has one. */
+  /** Id of the read-write compute; undefined if the branch has none. */
   primary: string | undefined;
-  /** It preserves what another branch was before a restore. It is not used, and deleted with its child. */
+  /**
+   * Whether the branch preserves the state of another branch before a restore. It is not used, and is deleted with its
+   * child.
+   */
   readonly isPreserved: boolean;
   updatedAt: number;
   parentTimestamp: number;

@@ -19,12 +19,12 @@ const PLACES: readonly (readonly [keyof Ids, readonly string[], string])[] = [
   ["token_id", ["credentials"], "token_id"],
   ["slug", ["functions"], "slug"],
 ];
-/** Of each kind. Older ones are forgotten, so that most of those that are drawn still exist. */
+/** Maximum number of known ids of each kind. Older ones are forgotten, so that most drawn ids still exist. */
 const MAX_KNOWN = 6;
-/** One of so many ids that are drawn does not exist. */
+/** One of this many drawn ids does not exist. */
 const UNKNOWN_IN = 12;
 
-/** The ids of one project that answers had, newest last. */
+/** Ids in answers about one project, newest last. */
 export class KnownIds {
   readonly #known = new Map<keyof Ids, string[]>();
   readonly #draw: Draw;

@@ -6,7 +6,7 @@ import { KnownIds } from "./known-ids.ts";
 
 type Draw = (below: number) => number;
 
-/** Their bodies are bytes or forms with files. */
+/** Operations whose bodies are bytes or forms with files. */
 const NOT_JSON: readonly string[] = ["getProjectBranchBucketObject", "createProjectBranchFunctionDeployment"];
 const CALLS = loadPublicDocument()
   .operations.filter(({ operationId }) => !NOT_JSON.includes(operationId))
@@ -69,7 +69,7 @@ export class RandomCalls {
     }
   }
 
-  /** What examples read of a scene. Nothing of another account is known here. */
+  /** Values of a scene that examples read. Nothing of another account is known here. */
   #scene(): Scene<SceneApi> {
     const ids = this.#ids.all();
     return {

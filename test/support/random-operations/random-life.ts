@@ -20,9 +20,9 @@ export type LifeOptions = {
 };
 
 export type Life = {
-  /** By name: the actions of the suite, and the operations of the document. */
+  /** Number of calls by name: actions of the suite, and operations of the document. */
   readonly counts: Readonly<Record<string, number>>;
-  /** What ended a lane before its time. */
+  /** Errors that ended a lane early. */
   readonly failures: readonly string[];
   readonly findings: readonly Findings[];
 };

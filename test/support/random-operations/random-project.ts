@@ -23,7 +23,7 @@ const LOTS = ACTIONS.flatMap(([name, weight, action]) =>
   Array.from({ length: weight }, () => ({ name, action })),
 );
 const SECOND = 1_000;
-/** How long a benchmark runs without being checked. */
+/** Duration for which a benchmark runs unchecked. */
 const BENCHMARK_MS = 30 * SECOND;
 const HISTORY_WAIT_MS = 20;
 /** The history of the project, less the time that a request may take. */

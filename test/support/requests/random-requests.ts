@@ -10,7 +10,7 @@ export type RandomRequest = {
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** As text, so that it may be invalid JSON. */
+  /** Body as text, so that it may be invalid JSON. */
   readonly body: string | undefined;
 };
 

@@ -25,7 +25,7 @@ export const createDev: CommandOf<"CreateBranch"> = {
   id: "br-dev",
   name: "dev",
 };
-/** Its id is "other", its organization "org-other-2". */
+/** An account with the id "other" and the organization "org-other-2". */
 export const createOther: CommandOf<"CreateAccount"> = {
   type: "CreateAccount",
   id: "other",
@@ -50,7 +50,7 @@ export function worldWithProject(
   return [createAccounts(settings), { ...createShop, ...project, compute }, after(NOW - START)];
 }
 
-/** As `worldWithProject`, and its compute is idle. */
+/** `worldWithProject` with an idle compute. */
 export function worldWithIdleCompute(project: Partial<typeof createShop> = {}): Step {
   const compute = { ...createShop.compute, ...project.compute };
   return [
@@ -62,7 +62,7 @@ export function worldWithIdleCompute(project: Partial<typeof createShop> = {}): 
   ];
 }
 
-/** As `worldWithProject`, with a branch "br-dev" as old as the project. */
+/** `worldWithProject` with a branch "br-dev" as old as the project. */
 export function worldWithBranch(
   branch: Partial<typeof createDev> = {},
   settings: Partial<SettingsOfWorld> = {},

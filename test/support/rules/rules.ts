@@ -19,10 +19,10 @@ export const SEED = 1;
 
 export type CommandOf<Type extends Command["type"]> = Extract<Command, { readonly type: Type }>;
 type Wait = { readonly ms: DurationMs };
-/** What happened before: commands that were accepted, due work that was done, and time that passed. */
+/** Steps before a command: accepted commands, due work that was done, and elapsed time. */
 export type Step = Command | DueWork | Wait | readonly Step[];
 
-/** As a step: time passes, and operations finish when they are due. Nothing else happens by itself. */
+/** A step in which time passes and operations finish when they are due. Nothing else happens by itself. */
 export function after(ms: DurationMs): Wait {
   return { ms };
 }
@@ -45,7 +45,7 @@ export function given(...past: readonly Step[]) {
   scene.run(past);
   scene.checkInvariants();
   return {
-    /** What a question about the world answers now, with placeholders. */
+    /** Returns the current answer to a question about the world, with placeholders. */
     asking<T>(question: (world: World, now: SimTime) => T): T {
       return scene.withPlaceholders(question(scene.world, scene.now));
     },
@@ -220,7 +220,7 @@ function replaceStrings<T>(value: T, replacements: ReadonlyMap<string, string>):
   return Object.fromEntries(entries) as T;
 }
 
-/** Of a value, what the expected one names. An empty object stands for itself. */
+/** The parts of a value that the expected value names. An empty object stands for itself. */
 function selectNamed(value: unknown, expected: unknown): unknown {
   if (Array.isArray(value) && Array.isArray(expected))
     return value.map((item, index) => selectNamed(item, expected[index]));

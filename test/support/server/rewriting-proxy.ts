@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** What a proxy may do with an answer: change it, or hold it back forever. */
+/** An answer that a proxy may change or hold back forever. */
 type InterceptedResponse = {
   readonly path: string;
   status: number;

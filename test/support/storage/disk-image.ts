@@ -67,7 +67,7 @@ type Names = Map<string, Entry>;
 
 const SECTOR_BYTES = 512;
 
-/** What is on disk for certain, and changes that may be there, because no sync has covered them. */
+/** Durable content of a file, and changes that may or may not be on disk, because they were not synced. */
 class StoredFile {
   #durable: Buffer;
   #pending: DataChange[] = [];
@@ -256,7 +256,7 @@ function pathOf({ remove, add }: NameChange): string {
   return add?.path ?? remove ?? "";
 }
 
-/** What is pending in a directory that is durably removed is removed with it. */
+/** Removes pending changes in a directory that is durably removed. */
 function removeBelow(changes: NameChange[], folder: string | undefined): void {
   const others = changes.filter((change) => folder === undefined || !pathOf(change).startsWith(`${folder}/`));
   changes.splice(0, changes.length, ...others);

@@ -5,10 +5,10 @@ import { control } from "./shim-control.ts";
 /** The events of a world's file or of a snapshot; `undefined` if there is no file. */
 export type Content = readonly RecordedEvent[] | undefined;
 
-/** What a file may contain: what was acknowledged, then the contents of changes whose outcome is open. */
+/** Contents that a file may have: the acknowledged one, then those of changes with unknown result. */
 export type Contents = readonly [Content, ...Content[]];
 
-/** By the path in the data directory. */
+/** Contents by path in the data directory. */
 export type LedgerState = ReadonlyMap<string, Contents>;
 export type LedgerChange = readonly [file: string, ...contents: Contents];
 
@@ -84,7 +84,7 @@ export function lastOf(content: Content): RecordedEvent | undefined {
   return content?.at(-1);
 }
 
-/** The same for an event in memory and for the stored one. */
+/** Text of events that is equal for events in memory and stored events. */
 function textOf(events: readonly RecordedEvent[]): string {
   return JSON.stringify(
     events.map(({ seq, at, type, decision, ...rest }) => ({ seq, at, type, decision, ...rest })),

@@ -107,7 +107,7 @@ async function checkFile(path: string, file: string, contents: Contents): Promis
   if (!ok) throw new Error(`verify: ${JSON.stringify(differences.slice(0, 3))}`);
 }
 
-/** What failed upgrades and restores preserve has another name, and may stay. */
+/** Checks that no other file exists. Files preserved by failed upgrades and restores have other names and may stay. */
 function checkNothingElse(path: string, state: LedgerState): void {
   for (const file of readdirSync(path, { recursive: true }) as string[]) {
     const isData = file.endsWith(".sqlite") && !isAutomatic(file);

@@ -18,7 +18,7 @@ import { armFailure, control, startRecording } from "./shim-control.ts";
 import { checkAnswers, checkDirectory, checkOutcome } from "./storm-checks.ts";
 import { OLDER_WORLD, takeCopyStep, takeStep, worldOfStep } from "./storm-steps.ts";
 
-/** What one seed did. */
+/** Result of one seed. */
 export type StormReport = {
   readonly seed: number;
   readonly answers: number;
@@ -225,7 +225,7 @@ async function cutPower(
   return moments.size;
 }
 
-/** So many events before the first block of events that the steps write one. */
+/** Number of events that the first block of events lacks before the steps, so that the steps write it. */
 const EVENTS_BEFORE_BLOCK = 20;
 const templates = new Map<boolean, Promise<string>>();
 

@@ -8,7 +8,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { DiskModel, type Draw, readRecording } from "./disk-image.ts";
 import { armFailure, control, startRecording } from "./shim-control.ts";
 
-/** What one seed did. */
+/** Result of one seed. */
 export type VolumeStormReport = {
   readonly seed: number;
   readonly steps: number;
@@ -18,7 +18,7 @@ export type VolumeStormReport = {
   readonly powerCuts: number;
 };
 
-/** What a volume contains, as a world relies on it. */
+/** Content of a volume that a world relies on. */
 type VolumeState = {
   readonly origin: string | undefined;
   readonly base: string;
@@ -31,7 +31,7 @@ type VolumeState = {
 
 /** The states that a volume may have; "any": no world refers to it any more, or not yet. */
 type Allowed = readonly [VolumeState, ...VolumeState[]] | "any";
-/** By id, at a marker of the recording. */
+/** Allowed contents by volume id, at a marker of the recording. */
 type Ledger = ReadonlyMap<string, Allowed>;
 
 const STEPS = 16;

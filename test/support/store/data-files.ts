@@ -11,7 +11,7 @@ export function directoriesIn(data: string): string[] {
     .filter((path) => !path.endsWith("/owner"));
 }
 
-/** Those that the world refers to, with the bases that they need. */
+/** Volume directories that the world refers to, with their bases. */
 export function neededDirectories(data: string): Set<string> {
   const sqlite = new Database(join(data, "worlds", "default.sqlite"), { readonly: true });
   const rows = sqlite.prepare("select * from branch_data").all() as Record<string, string | null>[];

@@ -3,7 +3,7 @@ import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { Double } from "../double/double.ts";
 
-/** How often each of these happened. */
+/** Number of injected failures of each kind. */
 export type InjectedFailures = { failed: number; unknown: number; undecided: number };
 
 /** One write of this number fails, and half of those with an unknown outcome. */

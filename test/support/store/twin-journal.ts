@@ -139,7 +139,7 @@ export class TwinJournal implements Journal {
   }
 
   #openStore(): Store {
-    // As a large file, of which some tables are read later.
+    // Opened as a large file, of which some tables are read later.
     return openStore(`${this.#directory.path}/world.sqlite`, {
       migrationsFolder: MIGRATIONS_FOLDER,
       fullCheckMaxBytes: 0,
@@ -147,7 +147,7 @@ export class TwinJournal implements Journal {
     });
   }
 
-  /** As JSON, in which an undefined property equals an absent one. */
+  /** Compares both results as JSON, in which an undefined property equals an absent one. */
   #both<T>(what: string, read: (journal: Journal) => T): T {
     const [inMemory, inFile] = [read(this.#memory), read(this.#store.journal)];
     if (inMemory === undefined || inFile === undefined) expect(inFile, what).toBe(inMemory);

@@ -13,7 +13,7 @@ export function worldFiles() {
   const files = {
     /** Rows in every table; two checkpoints. */
     complete: join(path, "complete.sqlite"),
-    /** The same world, whose history begins at the first of the checkpoints. */
+    /** The same world with a history that begins at the first checkpoint. */
     truncated: join(path, "truncated.sqlite"),
     /** A world that is not created yet. */
     empty: join(path, "empty.sqlite"),
@@ -39,7 +39,7 @@ export function worldFiles() {
   return files;
 }
 
-/** What a verification finds in a copy of a file after a change. */
+/** Differences that a verification finds in a copy of a file after a change. */
 export async function differencesAfter(file: string, change: (sqlite: BetterSqlite3.Database) => void) {
   const sqlite = inMemory(file);
   change(sqlite);

@@ -28,10 +28,10 @@ import { SimulatedWorld } from "../rules/simulated-world.ts";
 export const MIGRATIONS = "migrations";
 export const OPTIONS = { migrationsFolder: MIGRATIONS };
 
-/** What an export must not contain. The hash is that of the key that `FULL_LIFE` creates. */
+/** Secrets that an export must not contain. The hash is that of the key that `FULL_LIFE` creates. */
 export const [KEY_HASH, PASSWORD, ADDRESS] = ["5ec7e75ec7e7", "npg_in_the_file", "203.0.113.77"];
 
-/** That of a key which has been revoked and removed. */
+/** Hash of a key that was revoked and removed. */
 export const REMOVED_KEY_HASH = "0ldc0de".repeat(9);
 
 const connect = { endpointId: "ep-main", kind: "connect", durationMs: HOUR } as const;

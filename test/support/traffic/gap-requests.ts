@@ -39,7 +39,7 @@ export const anyRequests: fc.Arbitrary<readonly Request[]> = fc
     }),
   );
 
-/** As an import reads them from a file by time: computes by their first request. */
+/** A trace as an import reads it from a file sorted by time: computes are in order of their first request. */
 export function traceOfRequests(requests: readonly Request[]): Trace {
   const computes = new Map<string, Row[]>();
   for (const { compute, at, durationMs } of requests.toSorted((a, b) => a.at - b.at))

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
 const PREFIX = "standin-tests-";
-/** What a run stores there at the same time is a small part of it. */
+/** Minimum free memory. A run uses a small part of it at a time. */
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 
 /**
@@ -27,7 +27,7 @@ function hasEnoughMemory(): boolean {
   return bavail * bsize >= ENOUGH_BYTES && freemem() >= ENOUGH_BYTES;
 }
 
-/** Those of runs that were killed. */
+/** Removes the directories of runs that were killed. */
 function removeAbandoned(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length)) : Number.NaN;

@@ -18,7 +18,7 @@ export type LiveSettings = {
   readonly operations: "timed" | "immediate";
   /** The quota of each project, in CU-seconds a month. Its computes have 0.25 CU. */
   readonly computeTimeSeconds?: number;
-  /** By default 0.25 CU. */
+  /** Size range; default: 0.25 CU. */
   readonly range?: SizeRange;
   /** All computes belong to one project, each on a branch of its own. */
   readonly oneProject?: boolean;

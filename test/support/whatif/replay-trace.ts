@@ -17,7 +17,7 @@ export function replayTrace(trace: Trace, policy: Policy, setting: ExperimentSet
   return replay.outcome;
 }
 
-/** What a policy may know of a compute whose starts take no time. All else it knows must be given. */
+/** Context of a policy for a compute whose starts take no time. Other properties must be given. */
 export function policyContext(
   given: Partial<PolicyContext> & { readonly coldStartS?: number },
 ): PolicyContext {

@@ -29,8 +29,8 @@ export type SizeChoices =
 const MORE_LOAD = 2;
 
 /**
- * Replays the traffic under other sizes with the current delay. `startWaitMs`: the wait that the SLO is about, for starts
- * alone; undefined if it is not known. Yields the number of computes done, of each replay.
+ * Replays the traffic under other sizes with the current delay. `startWaitMs`: the wait that the SLO is about, for
+ * starts alone; undefined if it is not known. Yields the number of computes done, of each replay.
  */
 export function* sizeChoices(
   traffic: Traffic,

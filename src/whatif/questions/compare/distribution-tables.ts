@@ -16,7 +16,9 @@ type TableNames = {
   readonly quartiles: string;
 };
 
-/** Quartiles of each row, and the highest values under the best one, or the first. Empty with less than two computes. */
+/**
+ * Quartiles of each row, and the highest values under the best one, or the first. Empty with less than two computes.
+ */
 export function distributionTables(
   rows: readonly NamedDistributions[],
   computesUsed: number,

@@ -169,7 +169,10 @@ export function monthName({ startAt }: MonthPeriod): string {
   return isoInstant(startAt).slice(0, "2026-01".length);
 }
 
-/** Sorts by the instant at which the quota is reached, in `month` if there is one, and then by the smallest remaining share. */
+/**
+ * Sorts by the instant at which the quota is reached, in `month` if there is one, and then by the smallest remaining
+ * share.
+ */
 export function soonestFirst(
   projects: readonly ProjectQuota[],
   month: MonthPeriod | undefined,

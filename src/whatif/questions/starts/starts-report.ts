@@ -46,7 +46,10 @@ export type StartsRow = {
   readonly wait_p999_of_waiting_ms: number;
   readonly wait_max_ms: number;
   readonly figures: OutcomeFigures;
-  /** Half the width of the 95 % interval of each, for these computes on other days; null with limits or without intervals. */
+  /**
+   * Half the width of the 95 % interval of each, for these computes on other days; null with limits or without
+   * intervals.
+   */
   readonly margin_95: StartsMargins | null;
   /** Difference to the result without limits; null for that result itself. */
   readonly difference: {
