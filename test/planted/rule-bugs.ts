@@ -15,6 +15,7 @@ const KEY_RULES = "test/rules/account/api-key.rules.ts";
 const OPERATION_RULES = "test/rules/operation.rules.ts";
 const DECIDE_COMPUTE = "src/platform/rules/compute/decide-compute.ts";
 const AUTOSUSPEND = "src/platform/rules/compute/autosuspend.ts";
+const SUSPEND_TIMEOUT = "src/platform/catalog/suspend-timeout.ts";
 const CONNECTIONS = "src/platform/rules/compute/open-connections.ts";
 const EVOLVE_COMPUTE = "src/platform/rules/compute/evolve-compute.ts";
 
@@ -59,9 +60,9 @@ const BUGS: readonly RuleBug[] = [
   },
   {
     id: "default-delay",
-    file: AUTOSUSPEND,
-    search: "? profile.suspendTimeout.defaultS",
-    replacement: "? profile.suspendTimeout.defaultS + 60",
+    file: SUSPEND_TIMEOUT,
+    search: "? defaultS :",
+    replacement: "? defaultS + 60 :",
     breaks: "The default delay is not 5 minutes",
   },
   {
@@ -238,7 +239,7 @@ const BUGS: readonly RuleBug[] = [
   },
   {
     id: "never-is-the-default",
-    file: "src/platform/catalog/suspend-timeout.ts",
+    file: SUSPEND_TIMEOUT,
     search: 'if (suspendTimeoutSeconds === NEVER_SUSPEND) return "never";',
     replacement: "if (suspendTimeoutSeconds === NEVER_SUSPEND) return defaultS;",
     breaks: "A compute with autosuspend disabled suspends after 5 minutes",
