@@ -13,7 +13,7 @@ export function worldFiles() {
   const files = {
     /** Rows in every table; two checkpoints. */
     complete: join(path, "complete.sqlite"),
-    /** The same world with a history that begins at the first checkpoint. */
+    /** World whose history begins at the first checkpoint. */
     truncated: join(path, "truncated.sqlite"),
     /** A world that is not created yet. */
     empty: join(path, "empty.sqlite"),
