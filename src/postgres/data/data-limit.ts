@@ -11,16 +11,6 @@ export const DEFAULT_MAX_DATA: MaxData = { share: 0.8 };
 /** Running computes may exceed the limit by this factor, so that their clients can delete rows. */
 const TOLERANCE = 1.1;
 
-/** Disk space of volumes and its limit, in bytes. */
-type DataUsage = {
-  readonly volumes: number;
-  readonly bytes: number;
-  /** Bytes of volumes that no world needs any more. */
-  readonly waitingBytes: number;
-  /** Undefined if unlimited. */
-  readonly limitBytes: number | undefined;
-};
-
 /** The limit over all volumes of a server. */
 export class DataLimit {
   readonly #volumes: Volumes;
