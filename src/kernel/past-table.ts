@@ -16,8 +16,10 @@ interface ChangedTable<T> {
 }
 
 /**
- * A table as it was at the instant of `PastRows`. Rows that are gone in the meantime come last, except where there is an
- * order: that of the index, or of `numberOf`.
+ * A table as it was at the instant of `PastRows`. Without `numberOf` and an index with an order, rows that are gone in
+ * the meantime come last. `numberOf`: the number of a row in the order in which rows were added. The rows of a table
+ * are then in the order that they had. So are those of an entry of an index whose key never changes; with
+ * another key, they are in this order once a row of it has changed, and in that in which they joined the entry before.
  */
 export class PastTable<T, Index extends string = never> {
   readonly #table: ChangedTable<T>;
@@ -46,6 +48,14 @@ export class PastTable<T, Index extends string = never> {
 
   *entries(): Generator<[string, T]> {
     const changed = this.#changed;
+    if (changed === undefined || this.#numberOf === undefined) yield* this.#unsorted(changed);
+    else {
+      const numberOf = this.#numberOf;
+      yield* [...this.#unsorted(changed)].sort(([, one], [, other]) => numberOf(one) - numberOf(other));
+    }
+  }
+
+  *#unsorted(changed: ChangedRows<T> | undefined): Generator<[string, T]> {
     for (const entry of this.#table.entries()) {
       if (!changed?.has(entry[0])) yield entry;
       else {

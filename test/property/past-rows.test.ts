@@ -54,7 +54,7 @@ type Guests = Pick<
 
 const byNumber = (list: Iterable<Guest>) => [...list].sort((one, other) => one.number - other.number);
 
-/** All rows, by every way that there is. Those that are gone in the meantime come back at the end of tables without order. */
+/** All rows, by every way that there is. Those that are gone in the meantime are last if there is no order. */
 function allRows(guests: Guests) {
   const arrival = guests.ordered("arrival", "all");
   return {
@@ -112,16 +112,22 @@ test("a past table has the rows as they were, and the table is as without it", a
   );
 });
 
-test("the rows of an entry are in the order of their numbers if there is one, and otherwise those that are gone are last", () => {
+test("the rows of a table and of an entry are in the order of their numbers, and otherwise those that are gone are last", () => {
   const { changes, guests } = createGuests();
   for (const number of [1, 2, 3]) guests.set({ id: String(number), room: "a", number, visits: 1 });
   const past = new PastRows();
   changes.past = past;
   guests.delete("1");
   guests.set({ id: "2", room: "a", number: 2, visits: 2 });
-  const idsIn = (table: PastTable<Guest, "room">) => [...table.by("room", "a").keys()];
-  expect(idsIn(new PastTable(guests, past))).toEqual(["2", "3", "1"]);
-  expect(idsIn(new PastTable(guests, past, ({ number }) => number))).toEqual(["1", "2", "3"]);
+  const lists = (table: PastTable<Guest, "room">) => [
+    [...table.by("room", "a").keys()],
+    [...table.values()].map(({ id }) => id),
+    [...table.entries()].map(([key]) => key),
+    table.toArray().map(({ id }) => id),
+  ];
+  for (const ids of lists(new PastTable(guests, past))) expect(ids).toEqual(["2", "3", "1"]);
+  const ordered = new PastTable<Guest, "room">(guests, past, ({ number }) => number);
+  for (const ids of lists(ordered)) expect(ids).toEqual(["1", "2", "3"]);
 });
 
 test("the rows of an emptied table are lost", () => {
