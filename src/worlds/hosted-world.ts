@@ -158,7 +158,7 @@ export class HostedWorld implements WorldHandle {
     try {
       simulation.journal.clearRequests();
       requests?.clear();
-      this.#commits.notify();
+      this.#commits.followers.notify();
     } catch (error) {
       this.#lifecycle.reportFailure(error);
       throw storeUnavailable(`the request log of world "${this.name}" could not be cleared`, error);
@@ -170,11 +170,11 @@ export class HostedWorld implements WorldHandle {
   }
 
   subscribe(listener: EventListener): () => void {
-    return this.#commits.subscribe(listener);
+    return this.#commits.followers.subscribe(listener);
   }
 
   subscribeToRequests(listener: () => void): () => void {
-    return this.#commits.subscribeToRequests(listener);
+    return this.#commits.followers.subscribeToRequests(listener);
   }
 
   newestRequest(): number {
@@ -240,13 +240,13 @@ export class HostedWorld implements WorldHandle {
       // The history is replaced all the same, and the next transaction opens it again.
       if (!(error instanceof StoreUnavailable)) throw error;
     }
-    this.#commits.notify();
+    this.#commits.followers.notify();
   }
 
   /** Ends long advances at their next commit, and event streams at once. */
   beginShutdown(): void {
     this.#lifecycle.beginShutdown();
-    this.#commits.notify();
+    this.#commits.followers.notify();
   }
 
   /**
@@ -270,7 +270,7 @@ export class HostedWorld implements WorldHandle {
     await this.#gate.running?.catch(() => undefined);
     if (this.#lifecycle.live !== undefined) runInBackground(() => this.#commits.now());
     this.#lifecycle.close();
-    this.#commits.notify();
+    this.#commits.followers.notify();
   }
 
   /** Runs what is due. The promise, if there is one, resolves when it is durable. */

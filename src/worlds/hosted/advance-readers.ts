@@ -66,9 +66,9 @@ export class AdvanceReaders {
     if (this.#turnsWithReads > 0) this.#turnsWithReads -= 1;
   }
 
-  /** Everything that has happened by `now` is durable. `from` is where the advance began. */
-  show(live: LiveWorld, span: { readonly from: SimTime; readonly now: SimTime }): void {
-    this.#view ??= new DurableView(live, span, this.#onLost);
+  /** All work due by `from` has run, and everything that has happened is durable. */
+  show(live: LiveWorld, from: SimTime): void {
+    this.#view = new DurableView(live, from, this.#onLost);
   }
 
   /** A commit takes everything that has happened. The result is called when it is durable. */

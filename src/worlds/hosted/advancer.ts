@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Deferred, deferred } from "../../kernel/deferred.ts";
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import type { World } from "../../platform/world/world.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
@@ -15,6 +14,7 @@ import type { DurableView } from "./durable-view.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LiveWorld } from "./live-world.ts";
+import { Pauses } from "./pauses.ts";
 import type { Reports } from "./reports.ts";
 import { WaitingInspections } from "./waiting-inspections.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
@@ -33,15 +33,10 @@ export class Advancer {
   #arrivals: ArrivalSource = NO_ARRIVALS;
   /** Instant of the last commit of the current advance; `undefined` before the first commit. */
   #committedAt: SimTime | undefined;
-  #hasPauses = false;
   #isAdvancing = false;
   readonly #inspections = new WaitingInspections();
-  /** Start of the steps with pauses, once all work due by then has run; `undefined` before, and without such steps. */
-  #from: SimTime | undefined;
-  #isPaused = false;
+  readonly pauses = new Pauses(() => this.#lifecycle.requireLive().simulation.world.at);
   #committing: Promise<unknown> | undefined;
-  /** Resolves at the next pause, or at the end of the advance. */
-  #nextPause: Deferred | undefined;
   readonly #readers: AdvanceReaders;
 
   constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate, reports: Reports) {
@@ -56,17 +51,6 @@ export class Advancer {
   /** Sets what arrives during every later `advance`. */
   attachArrivals(arrivals: ArrivalSource): void {
     this.#arrivals = arrivals;
-  }
-
-  /** Whether long work with pauses runs. */
-  get hasPauses(): boolean {
-    return this.#hasPauses;
-  }
-
-  /** The instant of the world in a pause: everything that has happened is durable. `undefined` outside of pauses. */
-  get pausedAt(): SimTime | undefined {
-    if (!this.#isPaused || this.#from === undefined) return undefined;
-    return Math.max(this.#from, this.#lifecycle.requireLive().simulation.world.at);
   }
 
   /** The world of the last durable commit of an advance; `undefined` if nothing can be shown yet. */
@@ -84,15 +68,10 @@ export class Advancer {
     this.#readers.expect();
   }
 
-  /** Makes the advance commit and pause soon. Resolves then, or when the advance ends. */
-  nextPause(): Promise<void> {
-    this.#nextPause ??= deferred();
-    return this.#nextPause.promise;
-  }
-
   advance(target: AdvanceTarget): Promise<AdvanceResult | undefined> {
     return this.#advanceAlone(async () => {
-      await this.runDueUntil(this.#now());
+      const ran = this.#now();
+      await this.runDueUntil(ran);
       this.#committedAt = undefined;
       await this.#makeDurable();
       const { simulation, clock } = this.#lifecycle.requireLive();
@@ -101,7 +80,8 @@ export class Advancer {
         "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
       if (to < now || to > END_OF_TIME) return undefined;
       const since = simulation.world.seq;
-      this.#begin(now);
+      // A running clock may be ahead of the work that is due by now.
+      this.#begin(ran);
       return this.#runUntil(this.#arrivals, now, to, ({ simulation, clock }) => {
         clock.advanceTo(to);
         this.#commits.now();
@@ -118,6 +98,7 @@ export class Advancer {
       if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
       await this.#makeDurable();
       const from = this.#now();
+      await this.runDueUntil(from, arrivals);
       this.#begin(from);
       await this.#runUntil(arrivals, from, Math.max(from, to), ({ clock }) => {
         clock.advanceTo(to);
@@ -133,10 +114,10 @@ export class Advancer {
     else if (simulation.hasUndurableEvents) await this.#commits.syncing;
   }
 
-  /** The clock is at `from`, and everything that has happened is durable. */
+  /** All work due by `from` has run, and everything that has happened is durable. No read sees it before. */
   #begin(from: SimTime): void {
-    this.#from = from;
-    this.#readers.show(this.#lifecycle.requireLive(), { from, now: from });
+    this.pauses.beginAt(from);
+    this.#readers.show(this.#lifecycle.requireLive(), from);
   }
 
   /**
@@ -155,14 +136,13 @@ export class Advancer {
   }
 
   async #inspectAlone<T>(stepsIn: StepsIn<T>): Promise<T> {
-    this.#hasPauses = true;
+    this.pauses.expect();
     try {
       const now = this.#now();
       await this.runDueUntil(now);
       await this.#commits.syncing;
-      this.#from = now;
-      this.#isPaused = true;
-      this.#endWaitForPause();
+      this.pauses.beginAt(now);
+      this.pauses.pause();
       return await this.#takeSteps(stepsIn, now);
     } finally {
       this.#endPauses();
@@ -187,9 +167,9 @@ export class Advancer {
     return this.#gate.run(() => this.runDueUntil(this.#now()));
   }
 
-  /** Runs due work up to and including `to`. The caller holds the gate. */
-  runDueUntil(to: SimTime): Promise<void> {
-    return this.#runUntil(NO_ARRIVALS, to, to, ({ simulation }) => {
+  /** Runs due work up to and including `to`, and what arrives then. The caller holds the gate. */
+  runDueUntil(to: SimTime, arrivals = NO_ARRIVALS): Promise<void> {
+    return this.#runUntil(arrivals, to, to, ({ simulation }) => {
       if (simulation.hasUncommittedEvents) this.#commits.now();
     });
   }
@@ -221,14 +201,14 @@ export class Advancer {
       this.#readers.endTurn();
       if (isPortion) await this.#commitPortion(live);
       await nextTurn();
-      if (this.#nextPause !== undefined) {
+      if (this.pauses.isRequested) {
         await this.#commitPortion(live);
         await nextTurn();
       }
       // Answers leave, and requests arrive, before the advance takes the thread again.
-      if (this.#isPaused && this.#readers.areExpected) await nextTurn();
+      if (this.pauses.isPaused && this.#readers.areExpected) await nextTurn();
       await this.#inspectIfDue(live);
-      this.#isPaused = false;
+      this.pauses.resume();
       const { name, isShuttingDown } = this.#lifecycle;
       if (isPortion && isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
       // Another commit has failed, so the events since the last commit are undone.
@@ -240,27 +220,21 @@ export class Advancer {
   /** In a pause: all that is inspected has happened and is durable. */
   async #inspectIfDue(live: LiveWorld): Promise<void> {
     const { world } = live.simulation;
-    if (this.#from === undefined || !this.#inspections.areDue(world.seq)) return;
-    if (!this.#isPaused) await this.#commitPortion(live);
-    const now = this.pausedAt;
+    if (this.pauses.from === undefined || !this.#inspections.areDue(world.seq)) return;
+    if (!this.pauses.isPaused) await this.#commitPortion(live);
+    const now = this.pauses.at;
     if (now !== undefined) await this.#inspections.run(world.seq, now);
   }
 
   async #commitPortion(live: LiveWorld): Promise<void> {
-    const { simulation, clock } = live;
-    // Not before: others see the clock, and must not see what a kill can undo.
-    clock.advanceTo(simulation.world.at);
+    const { simulation } = live;
     // A small commit takes less time than the turns of its steps. But readers of the view need not wait for the disk, and
     // nobody for a checkpoint of the log.
     const isSmall = simulation.uncommittedEvents <= EVENTS_PER_TURN;
     if (isSmall && !this.#readers.areServed && this.#commits.writable === undefined) this.#commits.now();
     else await this.#commitInSteps();
     this.#committedAt = this.#now();
-    this.#isPaused = true;
-    // An advance shows no instant until the work that is due at its start has run.
-    if (this.#isAdvancing && this.#from !== undefined)
-      this.#readers.show(live, { from: this.#from, now: this.#committedAt });
-    this.#endWaitForPause();
+    this.pauses.pause();
   }
 
   async #commitInSteps(): Promise<void> {
@@ -278,7 +252,7 @@ export class Advancer {
     const marked = this.#reports.markData(false);
     if (marked !== undefined) await marked;
     return this.#gate.run(async () => {
-      this.#hasPauses = true;
+      this.pauses.expect();
       this.#isAdvancing = true;
       this.#committedAt = undefined;
       try {
@@ -298,18 +272,10 @@ export class Advancer {
   }
 
   #endPauses(): void {
-    this.#hasPauses = false;
     this.#isAdvancing = false;
-    this.#from = undefined;
-    this.#isPaused = false;
     this.#readers.endAdvance();
-    this.#endWaitForPause();
+    this.pauses.end();
     this.#inspections.release();
-  }
-
-  #endWaitForPause(): void {
-    this.#nextPause?.resolve();
-    this.#nextPause = undefined;
   }
 
   #now(): SimTime {

@@ -23,21 +23,15 @@ export class DurableView {
   readonly #past = new PastRows();
   readonly #world: World;
   readonly #onLost: (error: unknown) => void;
-  /** Instant at which the advance began. */
+  /** Instant at which the advance began. All work due by then has run. */
   readonly #from: SimTime;
-  #now: SimTime;
   /** The number of changes that are part of it. */
   #durable = 0;
 
   /** Everything that has happened is durable. */
-  constructor(
-    live: LiveWorld,
-    { from, now }: { readonly from: SimTime; readonly now: SimTime },
-    onLost: (error: unknown) => void,
-  ) {
+  constructor(live: LiveWorld, from: SimTime, onLost: (error: unknown) => void) {
     this.live = live;
     this.#from = from;
-    this.#now = now;
     this.#onLost = onLost;
     const { world } = live.simulation;
     world.changes.past = this.#past;
@@ -55,24 +49,22 @@ export class DurableView {
     });
   }
 
-  /** Instant of that commit. */
+  /** Instant of that commit. A running clock may be ahead of it, and of the work that is due. */
   get now(): SimTime {
-    return this.#now;
+    return Math.max(this.#from, this.#world.at);
   }
 
   /** A commit takes everything that has happened. The result is called when it is durable. */
   taken(): () => void {
-    const { simulation, clock } = this.live;
+    const { simulation } = this.live;
     const { settings, numbers, seq, at } = simulation.world;
     const position: Position = { settings, numbers: { ...numbers }, seq, at };
     const changes = this.#durable + this.#past.length;
-    const now = clock.now();
     return () => {
       // A later commit, which contains this one, may have been durable first.
       if (changes < this.#durable || seq < this.#world.seq) return;
       this.#past.forget(changes - this.#durable);
       this.#durable = changes;
-      this.#now = Math.max(this.#now, now);
       Object.assign(this.#world, position);
     };
   }
@@ -80,8 +72,7 @@ export class DurableView {
   /** Throws `NeedsWholeWorld` if it is not enough for this read. */
   read<T>(work: (transaction: Transaction) => T): T {
     if (this.#past.isBroken) throw new NeedsWholeWorld();
-    // A running clock may be ahead of the work that is due.
-    const now = Math.max(this.#from, this.#world.at);
+    const { now } = this;
     const hooks = {
       commit: needWholeWorld,
       onChange: needWholeWorld,
@@ -114,13 +105,15 @@ export class DurableView {
   }
 }
 
-/** Lists of these rows are in the order of their creation, also with those that are gone in the meantime. */
+/** Rows of these tables are in the order of their numbers, also those that are gone in the meantime. */
 const ORDERED: ReadonlySet<string> = new Set([
   "branches",
   "branchSnapshots",
   "computes",
   "operations",
+  "projects",
   "records",
+  "scheduledActivities",
 ] satisfies TableName[]);
 
 const numberOf = (row: unknown) => (row as { readonly number: number }).number;

@@ -3,17 +3,14 @@ import { type Deferred, deferred } from "../../kernel/deferred.ts";
 import { messageOf } from "../../kernel/message-of.ts";
 import type { Batch, SteppedWrite } from "../../simulation/journal.ts";
 import type { NewRequests } from "../../simulation/request-log.ts";
-import { type EventListener, StoreUnavailable } from "../world-handle.ts";
+import { StoreUnavailable } from "../world-handle.ts";
+import { CommitFollowers } from "./commit-followers.ts";
+import { FlushTimer } from "./flush-timer.ts";
 import { HistoryUpkeep } from "./history-upkeep.ts";
 import type { HostedWorldOptions, LiveWorld } from "./live-world.ts";
 import { releasesData } from "./released-data.ts";
 import { runInBackground, storeUnavailable } from "./store-failure.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
-
-/**
- * Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time.
- */
-const FLUSH_EVERY_MS = 1_000;
 
 type CommitInProgress = {
   readonly live: LiveWorld;
@@ -43,12 +40,13 @@ export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;
   readonly #upkeep: HistoryUpkeep;
   readonly #onDataReleased: () => void;
-  readonly #listeners = new Set<EventListener>();
-  readonly #requestListeners = new Set<() => void>();
+  readonly followers = new CommitFollowers();
   #observer: CommitObserver = () => undefined;
   #next: Deferred | undefined;
   #syncing: Syncing | undefined;
-  #flushTimer: NodeJS.Timeout | undefined;
+  /** Whether a commit is between two of its steps. Another one would complete it, and be overwritten in `#syncing`. */
+  #isInSteps = false;
+  readonly #flushTimer = new FlushTimer(() => runInBackground(() => this.next()));
 
   constructor(
     lifecycle: WorldLifecycle,
@@ -91,6 +89,11 @@ export class GroupCommit {
     return this.#lifecycle.live?.simulation.journal.writable;
   }
 
+  /** Settles when the sync or the checkpoint that is in progress ends; `undefined` if there is none. */
+  get #busy(): Promise<unknown> | undefined {
+    return this.#syncing?.promise.catch(() => undefined) ?? this.writable;
+  }
+
   /** Commits at once, and waits for the sync. Throws `StoreUnavailable` when the commit fails. */
   now(): void {
     const commit = this.#begin(({ simulation, clock }, requests, onLost) => {
@@ -108,18 +111,27 @@ export class GroupCommit {
    * change in the meantime. Rejects with `StoreUnavailable` when the commit fails.
    */
   async inSteps(): Promise<void> {
-    await this.#syncing?.promise.catch(() => undefined);
-    while (this.writable !== undefined) await this.writable;
+    for (let busy = this.#busy; busy !== undefined; busy = this.#busy) await busy;
     const commit = this.#beginInSteps();
     if (commit === undefined) throw new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`);
-    while (!this.#step(commit)) await nextTurn();
-    await this.#sync(commit);
+    let durable: Promise<void> | undefined;
+    this.#isInSteps = true;
+    try {
+      while (!this.#step(commit)) await nextTurn();
+      durable = this.#sync(commit);
+    } finally {
+      this.#isInSteps = false;
+      // It was requested between the steps, and waits for the sync if there is one.
+      if (this.#next !== undefined) this.#commitSoon();
+    }
+    await durable;
   }
 
   #commitSoon(): void {
     setImmediate(() => {
-      // A commit in the meantime has included everything that waits for this one. A sync commits the next when it ends.
-      if (this.#next === undefined || this.#syncing !== undefined) return;
+      // A commit in the meantime has included everything that waits for this one. One in progress begins the next when
+      // it ends.
+      if (this.#next === undefined || this.#syncing !== undefined || this.#isInSteps) return;
       const { writable } = this;
       if (writable !== undefined) {
         void writable.then(() => this.#commitSoon());
@@ -149,14 +161,15 @@ export class GroupCommit {
       onLost: (error: unknown) => void,
     ) => CommitInProgress["write"],
   ): CommitInProgress | undefined {
-    clearTimeout(this.#flushTimer);
-    this.#flushTimer = undefined;
+    this.#flushTimer.cancel();
     const { live } = this.#lifecycle;
     const waiting = this.#next;
     if (live === undefined) {
       this.#reject(new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`));
       return undefined;
     }
+    // During an advance, its events are ahead of the clock, and a file whose clock is before its events is damaged.
+    live.clock.advanceTo(live.simulation.world.at);
     const requests = live.requests?.take();
     const onDurable = this.#observer();
     try {
@@ -211,11 +224,9 @@ export class GroupCommit {
     this.#endSync(commit);
     if (this.#lifecycle.live === live) this.#upkeep.afterCommit(live);
     if (events.some(releasesData)) this.#onDataReleased();
-    if (hasRequests) for (const listener of this.#requestListeners) listener();
-    const followers = events.length === 0 ? [] : [...this.#listeners].map((listener) => listener(events));
-    const pending = followers.filter((follower) => follower !== undefined);
-    if (pending.length === 0) waiting?.resolve();
-    else void Promise.allSettled(pending).then(() => waiting?.resolve());
+    const followed = this.followers.follow(events, hasRequests);
+    if (followed === undefined) waiting?.resolve();
+    else void followed.then(() => waiting?.resolve());
   }
 
   /** It is unknown whether a commit is durable. Later decisions are only in memory. */
@@ -263,10 +274,7 @@ export class GroupCommit {
 
   /** Commits soon, for changes that no answer waits for. */
   schedule(): void {
-    this.#flushTimer ??= setTimeout(() => {
-      this.#flushTimer = undefined;
-      runInBackground(() => this.next());
-    }, FLUSH_EVERY_MS).unref();
+    this.#flushTimer.start();
   }
 
   /** Forgets pending work in the background when the world is dropped from memory. */
@@ -277,24 +285,7 @@ export class GroupCommit {
   /** Whether a request waits for the next commit, or somebody follows the events. */
   get isInUse(): boolean {
     const commits = this.#next !== undefined || this.#syncing !== undefined;
-    return commits || this.#listeners.size > 0 || this.#requestListeners.size > 0;
-  }
-
-  subscribe(listener: EventListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** Calls the listener when requests have been logged. */
-  subscribeToRequests(listener: () => void): () => void {
-    this.#requestListeners.add(listener);
-    return () => this.#requestListeners.delete(listener);
-  }
-
-  /** Makes subscribers check the world again after something other than an event has changed it. */
-  notify(): void {
-    for (const listener of this.#listeners) void listener([]);
-    for (const listener of this.#requestListeners) listener();
+    return commits || this.followers.size > 0;
   }
 
   #reject(failure: StoreUnavailable): void {

@@ -27,7 +27,7 @@ export class StoredHistory {
   async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
     const { lifecycle, commits, advancer } = this.#parts;
     // Committed events can be read at any time, so an advance need not pause for them.
-    if (advancer.hasPauses) await advancer.committing;
+    if (advancer.pauses.areExpected) await advancer.committing;
     else await this.#runDue();
     const { journal } = lifecycle.requireLive().simulation;
     const events = lifecycle.guardRead(() => journal.events(since, limit));
@@ -42,7 +42,7 @@ export class StoredHistory {
       if (requests?.isEmpty === false) commits.now();
       return lifecycle.guardRead(() => simulation.journal.requests(since, limit));
     };
-    if (advancer.hasPauses) return transactions.read(read);
+    if (advancer.pauses.areExpected) return transactions.read(read);
     await this.#runDue();
     const logged = read();
     await commits.syncing;
@@ -52,8 +52,8 @@ export class StoredHistory {
   /** The world as it was at a point of its history. */
   async viewAt(point: PointSelector): Promise<Result<PastView>> {
     const { lifecycle, advancer, transactions } = this.#parts;
-    if (!advancer.hasPauses) await this.#runDue();
-    const head = await (advancer.hasPauses
+    if (!advancer.pauses.areExpected) await this.#runDue();
+    const head = await (advancer.pauses.areExpected
       ? transactions.read(() => this.#committedPoint(point))
       : this.#committedPoint(point));
     return head.ok ? accept(await viewPast(lifecycle, head.value)) : head;
@@ -63,8 +63,8 @@ export class StoredHistory {
     const { lifecycle, commits, advancer } = this.#parts;
     const { simulation, clock } = lifecycle.requireLive();
     // In a pause, everything is committed. Otherwise it is in this turn: the view reads the journal up to the head.
-    if (!advancer.hasPauses) commits.now();
-    const head = { seq: simulation.world.seq, at: advancer.pausedAt ?? clock.now() };
+    if (!advancer.pauses.areExpected) commits.now();
+    const head = { seq: simulation.world.seq, at: advancer.pauses.at ?? clock.now() };
     return lifecycle.guardRead(() => resolvePoint(simulation.journal, point, head));
   }
 

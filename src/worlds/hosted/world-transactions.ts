@@ -40,14 +40,14 @@ export class WorldTransactions {
    */
   read<T>(work: (transaction: Transaction) => T, scopeOf?: ScopeOf): T | Promise<T> {
     const { advancer, gate } = this.#parts;
-    if (gate.running === undefined || !advancer.hasPauses) return this.run(work, scopeOf);
+    if (gate.running === undefined || !advancer.pauses.areExpected) return this.run(work, scopeOf);
     advancer.expectReads();
     if (scopeOf !== undefined) {
       const seen = this.#readDurable(work);
       if (seen !== undefined) return seen.result;
     }
-    const now = advancer.pausedAt;
-    if (now === undefined) return advancer.nextPause().then(() => this.read(work, scopeOf));
+    const now = advancer.pauses.at;
+    if (now === undefined) return advancer.pauses.next().then(() => this.read(work, scopeOf));
     try {
       const result = this.#readAt(now, work);
       // The work that is paused continues in the meantime, even if one read follows another.

@@ -9,7 +9,7 @@ import { DurableView } from "../../../src/worlds/hosted/durable-view.ts";
 
 function viewOf(world: World): DurableView {
   const live = { simulation: { world, journal: {} }, history: {}, clock: { now: () => 0 } };
-  return new DurableView(live as never, { from: 0, now: 0 }, () => undefined);
+  return new DurableView(live as never, 0, () => undefined);
 }
 
 test("rows that are gone in the meantime are at their places in lists of a project", () => {
