@@ -73,8 +73,8 @@ const change = fc.constantFrom<readonly [string, string, unknown?]>(
     "/_sim/faults",
     [{ name: "f", on: { operation: "listProjects" }, effect: { answer: { status: 423 } } }],
   ],
-  ["PUT", "/_sim/faults", [{ name: "f", on: { operation: "getProject" }, effect: { drop: true } }]],
-  ["PUT", "/_sim/faults", [{ name: "f", effect: { latency: { ms: 1, clock: "wall" } } }]],
+  ["PUT", "/_sim/faults", [{ name: "f", on: { operation: "getProject" }, effect: "drop" }]],
+  ["PUT", "/_sim/faults", [{ name: "f", effect: { latency: { takes: "1ms", clock: "wall" } } }]],
   ["PUT", "/_sim/faults", []],
   ["PUT", "/_sim/faults", []],
   ["POST", "/_sim/worlds", { name: "fork" }],
@@ -199,9 +199,12 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
   return {
     answered: () => sent - routed,
     async take(taken: Step) {
-      return comparable(
-        "times" in taken ? await readOnce(taken) : await change(taken[0], withIds(taken[1]), taken[2]),
-      );
+      if ("times" in taken) return comparable(await readOnce(taken));
+      const [method, path, body] = taken;
+      const answer = await change(method, withIds(path), body);
+      // An invalid fault would change nothing.
+      if (path === "/_sim/faults") expect(answer).toMatchObject({ status: 200 });
+      return comparable(answer);
     },
     async log() {
       return comparable(await change("GET", "/_sim/requests?limit=1000"));
