@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import { foreignFile } from "../history/failure-files.ts";
+import { shellWord } from "../shell/quote.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { writeProblem } from "../terminal/file-problem.ts";
 import { printError } from "../terminal/print.ts";
+import { enginesOption } from "./repeating-command.ts";
 
 /**
  * Creates the directory of `--failures`. A run replaces its file there, so files that are not of an
@@ -48,11 +49,11 @@ export function reportFailedFile(
   const { failedFile, title, file, recordings, needs } = run;
   if (failedFile === undefined) return;
   const options = [
-    ...(recordings.size > 0 ? [`--files-from ${filesFrom ?? dirname(file)}`] : []),
-    ...(needs.sql && data !== DEFAULT_DATA ? [`--data ${data}`] : []),
+    ...(recordings.size > 0 ? ["--files-from", shellWord(filesFrom ?? dirname(file))] : []),
+    ...enginesOption(needs.sql, data),
   ];
-  const repeating = ["standin run", failedFile, ...options].join(" ");
+  const repeating = ["standin run", shellWord(failedFile), ...options].join(" ");
   printError(
-    `standin: wrote the world of ${title} at its first failure to ${failedFile}; open it with: standin open ${failedFile}; repeat it with: ${repeating}\n`,
+    `standin: wrote the world of ${title} at its first failure to ${failedFile}; open it with: standin open ${shellWord(failedFile)}; repeat it with: ${repeating}\n`,
   );
 }

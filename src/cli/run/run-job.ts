@@ -29,10 +29,10 @@ import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdic
 import { NotAWorldFile } from "../../store/tables/format-version.ts";
 import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
-import { shellQuoted } from "../shell/quote.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { refusedAccess, systemMessage } from "../terminal/file-problem.ts";
 import { FailedRunFile, type FailedScenario } from "./failed-run.ts";
+import { repeatingCommand } from "./repeating-command.ts";
 
 /**
  * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.
@@ -105,7 +105,7 @@ async function runJob(job: ScenarioJob, hooks: ScenarioJobHooks): Promise<Scenar
   const scenario = withProfile(withSeed(variant.scenario, job.seed), job.profile?.world);
   const { name, values } = variant;
   const title = runTitle({ scenario: name, values });
-  const repeat = repeatingCommand(job, scenario, file.variants.length === 1 ? undefined : title);
+  const repeat = repeatingCommand(job, file);
   const needsFiles =
     [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) ||
     scenario.world.file !== undefined ||
@@ -169,23 +169,6 @@ function obstacleOf(error: unknown, file: string): string | undefined {
   if (error instanceof Error && refusedAccess(error) !== undefined) return systemMessage(error);
   if (error instanceof CorruptFile || error instanceof NotAWorldFile) return `world.file: ${error.message}`;
   return undefined;
-}
-
-/** The command that repeats a run; `only`: its title, if the file has other runs. */
-function repeatingCommand(
-  { file, target, profile }: ScenarioJob,
-  { world }: Scenario,
-  only: string | undefined,
-): string {
-  return [
-    "standin run",
-    shellWord(file),
-    ...(only === undefined ? [] : ["--only", shellWord(only)]),
-    "--seed",
-    world.seed,
-    ...(profile === undefined ? [] : ["--profile", shellWord(profile.option)]),
-    ...(target === undefined ? [] : ["--target", shellWord(target.url)]),
-  ].join(" ");
 }
 
 /** Parses a scenario and validates its faults like the control API. */
@@ -276,8 +259,3 @@ function withProfile(scenario: Scenario, given: WorldProfile | undefined): Scena
 }
 
 type ScenarioWithProfile = Omit<Scenario, "world"> & { readonly world: WorldDescription };
-
-/** Quotes `text` for a POSIX shell where needed. */
-function shellWord(text: string): string {
-  return /^[\w./@:=-]+$/.test(text) ? text : shellQuoted(text);
-}

@@ -76,6 +76,19 @@ async function jobsIn({ client }: RedisServer): Promise<number> {
 }
 
 describe.skipIf(!hasProgram("redis-server"))("with Redis", () => {
+  test("a run with SQL is repeated with the data directory of its user, not of the worker", async () => {
+    const redis = await startRedis();
+    await startWorker(redis, "--data", "of-the-worker");
+    const file = join(testDirectory(), "sql.yaml");
+    // No version of Postgres is needed: the run ends before its step.
+    writeFileSync(
+      file,
+      'version: 1\nworld: { file: no.sqlite }\nsteps: [{ sql: { on: shop/main, query: "select 1" } }]\n',
+    );
+    const { stdout } = await waitForExit(runOn(redis, file, "--data", "of-the-user", "--json"), LONGEST_MS);
+    expect(JSON.parse(stdout).runs[0].repeat).toMatch(/^standin run \S+ --seed \d+ --data of-the-user$/);
+  });
+
   test("two workers give the bytes of one machine, with the files that the scenarios read", async () => {
     const redis = await startRedis();
     const workers = await Promise.all([startWorker(redis), startWorker(redis, "--concurrency", "2")]);
