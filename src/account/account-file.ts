@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import type { SimTime } from "../kernel/time.ts";
 import { MissingInput, UserError } from "../ports/user-error.ts";
@@ -86,8 +87,7 @@ export type UnreadPart = {
 
 /** Opens a file of `standin account pull`; `create` makes a new one if it does not exist. */
 export function openAccountFile(path: string, mode: "read" | "create"): Database.Database {
-  const isNew = !existsSync(path);
-  if (isNew && mode === "read") throw new MissingInput(path);
+  const isNew = checkPlace(path, mode) === undefined;
   const database = wrapRefusal(path, mode, () => new Database(path, { readonly: mode === "read" }));
   try {
     if (mode === "create") {
@@ -114,12 +114,36 @@ export function openAccountFile(path: string, mode: "read" | "create"): Database
   }
 }
 
+/** What is at `path`. Throws if no file can be opened or created there. */
+function checkPlace(path: string, mode: "read" | "create"): Stats | undefined {
+  const at = (place: string) => wrapRefusal(path, mode, () => statsOf(place));
+  const found = at(path);
+  if (found?.isDirectory() === true) throw new UserError(`${path}: it is a directory; name a file`);
+  if (found !== undefined) return found;
+  if (mode === "read") throw new MissingInput(path);
+  const directory = at(dirname(path));
+  if (directory === undefined) throw new UserError(`${path}: its directory does not exist`);
+  if (!directory.isDirectory()) throw new UserError(`${path}: a file has the name of its directory`);
+  return undefined;
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    // Nothing can be below a file.
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
 /** Turns the error of a file that this user may not open into one for the user. */
 function wrapRefusal<T>(path: string, mode: "read" | "create", open: () => T): T {
   try {
     return open();
   } catch (error) {
-    if (error instanceof Database.SqliteError && error.code.startsWith("SQLITE_CANTOPEN"))
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EACCES" || code.startsWith("SQLITE_CANTOPEN"))
       throw new UserError(
         `${path}: it cannot be ${mode === "read" ? "read" : "created or written"} by this user`,
       );

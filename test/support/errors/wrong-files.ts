@@ -82,6 +82,7 @@ const WRONG_FILES: Readonly<Record<string, string>> = {
   key: "short\n",
   "good.yaml": `${SCENARIO}length: 5m\n`,
   "directory/inside.txt": "text\n",
+  "directory.standin-account/inside.txt": "text\n",
 };
 
 export function writeWrongFiles(directory: string): void {
