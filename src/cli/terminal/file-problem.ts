@@ -1,4 +1,5 @@
 import { messageOf } from "../../kernel/message-of.ts";
+import { unwritablePlace } from "../../store/file/read-only-error.ts";
 
 /** Why a file that the user named could not be read, to follow its name. */
 export function fileProblem(error: unknown): string {
@@ -18,7 +19,10 @@ export function refusedAccess(error: unknown): string | undefined {
   if (code === "EACCES" || code === "EPERM") return "this user has no permission";
   if (code === "EROFS") return "its file system is read-only";
   if (code === "ENOSPC" || code === "EDQUOT") return "no space is left on the disk";
-  if (code.startsWith("SQLITE_READONLY")) return "it cannot be written by this user";
+  const unwritable = unwritablePlace(error);
+  if (unwritable === "directory") return "this user cannot write its directory";
+  if (unwritable !== undefined) return "this user cannot write the file or its directory";
+  if (code === "SQLITE_READONLY_DBMOVED") return messageOf(error);
   if (code.startsWith("SQLITE_CANTOPEN")) return "it cannot be opened by this user";
   return undefined;
 }
@@ -38,5 +42,6 @@ export function writeProblem(error: unknown): string {
   if (code === "ENOENT") return "its directory does not exist";
   if (code === "EISDIR") return "it is a directory; name a file";
   if (code === "ENOTDIR" || code === "EEXIST") return "a file has the name of its directory";
+  if (code === "ENAMETOOLONG") return "its name is too long";
   return refusedAccess(error) ?? messageOf(error);
 }

@@ -5,6 +5,7 @@ import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { type ClockState, WorldClock } from "../../simulation/world-clock.ts";
+import { unwritablePlace } from "../../store/file/read-only-error.ts";
 import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { type CheckpointDue, nextCheckpoint, type Retention } from "../retention.ts";
 import { SecretBox } from "../secret-box.ts";
@@ -86,13 +87,17 @@ export function openLiveWorld(
     const reason =
       error instanceof CorruptFile
         ? describeCorruption(name, error)
-        : `world "${name}" cannot be opened: ${isReadOnly(error) ? "this user cannot write its file; change the owner or the mode of the file" : messageOf(error)}`;
+        : `world "${name}" cannot be opened: ${openProblem(error)}`;
     throw new StoreUnavailable(reason, { cause: error });
   }
 }
 
-function isReadOnly(error: unknown): boolean {
-  return (error as { readonly code?: string }).code?.startsWith("SQLITE_READONLY") === true;
+function openProblem(error: unknown): string {
+  const place = unwritablePlace(error);
+  if (place === undefined) return messageOf(error);
+  return place === "directory"
+    ? "this user cannot write the directory of its file; change the owner or the mode of the directory"
+    : "this user cannot write its file or the directory of the file; change their owner or mode";
 }
 
 function closeFailed(history: History | undefined): void {

@@ -61,6 +61,29 @@ test("a world that cannot commit while it is opened closes its history", () => {
   expect(closings).toBe(1);
 });
 
+test.each([
+  [
+    "SQLITE_READONLY",
+    "this user cannot write its file or the directory of the file; change their owner or mode",
+  ],
+  [
+    "SQLITE_READONLY_DIRECTORY",
+    "this user cannot write the directory of its file; change the owner or the mode of the directory",
+  ],
+  ["SQLITE_READONLY_DBMOVED", "the message of SQLite"],
+])("a world that cannot be written names what this user cannot write: %s", (code, problem) => {
+  const options = {
+    ...{ name: "old", hostClock: new TestHost(START).clock, requestsLimit: 0, retention: {} },
+    open: () => {
+      throw new BetterSqlite3.SqliteError("the message of SQLite", code);
+    },
+    initialClock: { mode: "manual", factor: 0, simAnchor: START, wallAnchor: START } as const,
+  };
+  expect(() => openLiveWorld(options, { previousHistoryId: undefined, wallStepMs: 0 })).toThrow(
+    `world "old" cannot be opened: ${problem}`,
+  );
+});
+
 test("everything in a failed commit fails together, including reads of the same turn", async () => {
   const { double, journal } = await createOnDisk();
   journal.full = true;

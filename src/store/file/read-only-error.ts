@@ -1,0 +1,8 @@
+/** What this user cannot write, if SQLite can only read a database. Documented at https://www.sqlite.org/rescode.html */
+export function unwritablePlace(error: unknown): "directory" | "file or directory" | undefined {
+  const { code = "" } = error as { readonly code?: string };
+  if (code === "SQLITE_READONLY_DIRECTORY" || code === "SQLITE_READONLY_CANTINIT") return "directory";
+  // The file was moved, which is no question of permission.
+  if (!code.startsWith("SQLITE_READONLY") || code === "SQLITE_READONLY_DBMOVED") return undefined;
+  return "file or directory";
+}
