@@ -14,6 +14,8 @@ export type ServerTarget = {
   readonly world: string;
   readonly url?: string;
   readonly controlToken?: string;
+  /** What to do if the server belongs to another user (default: select it with options). */
+  readonly advice?: string;
 };
 
 /** An error response of the control API. */
@@ -91,7 +93,7 @@ export class ControlClient {
 /** The server selected by `target`, or `undefined` if it does not respond. */
 export async function findServer(target: ServerTarget): Promise<ControlClient | undefined> {
   const { data, world, controlToken } = target;
-  const found = target.url === undefined ? readServerFile(resolve(data)) : undefined;
+  const found = target.url === undefined ? readServerFile(resolve(data), target.advice) : undefined;
   const serverUrl = target.url ?? found?.control_url;
   if (serverUrl === undefined) return undefined;
   // Remove the path of an API; a world path such as /w/name stays.

@@ -42,7 +42,7 @@ Examples:
 
 /** Returns the id of the process that was stopped. */
 async function stop({ data, timeout }: StopOptions): Promise<number> {
-  await requireServer({ data, world: "default" });
+  await requireServer({ data, world: "default", advice: "stop it as its user" });
   const pid = readServerFile(resolve(data))?.pid;
   if (pid === undefined) throw new CliError(`no server is running at ${data}`);
   process.kill(pid, "SIGTERM");

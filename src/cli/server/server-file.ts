@@ -30,17 +30,18 @@ export function removeServerFile(directory: string): void {
 
 /**
  * The last server of this directory. It may be gone: a killed server leaves its file behind. Throws a `CliError` if only
- * another user can read the file.
+ * another user can read the file; `advice` says what to do then.
  */
-export function readServerFile(directory: string): ServerFile | undefined {
+export function readServerFile(
+  directory: string,
+  advice = "select the server of another user with --url and --control-token",
+): ServerFile | undefined {
   const path = serverFilePath(directory);
   try {
     return JSON.parse(readFileSync(path, "utf8")) as ServerFile;
   } catch (error) {
     if (refusedAccess(error) !== undefined)
-      throw new CliError(
-        `${path} cannot be read by this user; select the server of another user with --url and --control-token`,
-      );
+      throw new CliError(`${path} cannot be read by this user; ${advice}`);
     return undefined;
   }
 }

@@ -116,6 +116,7 @@ test.each([
     1,
     "@guarded/server.json cannot be read by this user; select the server of another",
   ],
+  ["stop --data @guarded", 1, "@guarded/server.json cannot be read by this user; stop it as its user\n"],
   ["run @unread.yaml", 2, "@unread.yaml: cannot be read by this user"],
   ["run @good.yaml --keep @stored/x", 2, `@stored/x/worlds: ${PERMISSION}`],
   ["run @good.yaml --failures @stored/x", 2, `--failures "@stored/x": ${PERMISSION}; name another directory`],
