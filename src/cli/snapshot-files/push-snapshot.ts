@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { moveIntoPlace, removeDatabase } from "../../store/file/atomic-file.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { removeEmptyWal } from "../../store/file/sqlite-connection.ts";
@@ -21,6 +22,7 @@ import { databasesIn, snapshotFilePath, snapshotFolder } from "../../worlds/dire
 import { hasBranchData } from "../history/exported-data.ts";
 import { toFileError, wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { writeProblem } from "../terminal/file-problem.ts";
 import { printError } from "../terminal/print.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { checkSnapshotFile } from "./check-snapshot-file.ts";
@@ -68,7 +70,7 @@ export async function pushSnapshot(
     const sha256 =
       target === undefined
         ? await digestOf(file, signal, progress.report)
-        : await copyTo(file, target, signal, progress.report);
+        : await copyWithDigest(file, target, signal, progress.report);
     await object?.upload(file, progress.report);
     const shown = target ?? placeText(place);
     return { snapshot: name, world, to: shown, size_bytes: statSync(file).size, sha256 };
@@ -103,7 +105,7 @@ function usesLog(path: string): boolean {
 }
 
 /** Writes the checksum first: a copy never lacks the one that it was written with. */
-async function copyTo(
+export async function copyWithDigest(
   file: string,
   target: string,
   signal: AbortSignal,
@@ -129,7 +131,7 @@ async function copyTo(
     );
     const sha256 = hash.digest("hex");
     writeDigest(target, sha256);
-    moveIntoPlace(temporary, target);
+    moveBesideDigest(temporary, target);
     return sha256;
   } catch (error) {
     removeDatabase(temporary);
@@ -140,11 +142,29 @@ async function copyTo(
 
 function writeDigest(target: string, sha256: string): void {
   const digest = digestFile(target);
-  const temporary = createUnfinished(digest, 0o600);
+  let temporary: string | undefined;
   try {
+    temporary = createUnfinished(digest, 0o600);
     writeFileSync(temporary, digestLine(target, sha256));
     moveIntoPlace(temporary, digest);
+  } catch (error) {
+    throw asWriteError(digest, error);
   } finally {
-    rmSync(temporary, { force: true });
+    if (temporary !== undefined) rmSync(temporary, { force: true });
   }
+}
+
+/** Moves a copy into place. Without the copy, its checksum would prevent the next push. */
+function moveBesideDigest(temporary: string, target: string): void {
+  try {
+    moveIntoPlace(temporary, target);
+  } catch (error) {
+    if (error instanceof OutcomeUnknown) throw error;
+    rmSync(digestFile(target), { force: true });
+    throw asWriteError(target, error);
+  }
+}
+
+function asWriteError(path: string, error: unknown): unknown {
+  return error instanceof OutcomeUnknown ? error : new CliError(`${path}: ${writeProblem(error)}`);
 }

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliError } from "../terminal/cli-error.ts";
+import { digestFile } from "./file-digest.ts";
 
 /** Place from which a snapshot is pulled, or to which it is pushed. */
 export type SnapshotPlace =
@@ -30,13 +31,19 @@ export function placeText(place: SnapshotPlace): string {
   return place.kind === "file" ? place.path : `${place.url.origin}${place.url.pathname}`;
 }
 
-/** The file to create for a snapshot that is pushed to a path. Throws if it exists. */
+/** The file to create for a snapshot that is pushed to a path. Throws if it, or its checksum, exists. */
 export function newSnapshotFile(path: string, name: string): string {
-  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  const file = isDirectory ? join(path, `${name}${SUFFIX}`) : path;
-  if (existsSync(file)) throw new CliError(`--to: ${file} already exists; choose another file`);
-  if (!existsSync(dirname(file))) throw new CliError(`--to: directory ${dirname(file)} does not exist`);
+  const file = isDirectory(path) ? join(path, `${name}${SUFFIX}`) : path;
+  // A checksum without its file is also in the way: it would be replaced.
+  for (const existing of [file, digestFile(file)])
+    if (existsSync(existing)) throw new CliError(`--to: ${existing} already exists; choose another file`);
+  if (!isDirectory(dirname(file))) throw new CliError(`--to: directory ${dirname(file)} does not exist`);
   return file;
+}
+
+/** Unlike `existsSync`, `statSync` throws below a file. */
+function isDirectory(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 /** The name that a snapshot had when it was pushed, if its file was not renamed. */

@@ -88,11 +88,15 @@ test("a damaged or wrong file changes nothing", async () => {
   nothingLeft(data);
 });
 
-test("a push that cannot write its checksum leaves nothing unfinished", async () => {
+test("a push replaces no checksum that exists, and leaves nothing unfinished", async () => {
   const { data, backups } = await teamWithSnapshot();
-  mkdirSync(join(backups, "nightly.sqlite.sha256"));
+  const digest = join(backups, "nightly.sqlite.sha256");
+  mkdirSync(digest);
   const { code, stderr } = await push(data, backups);
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("nightly.sqlite") });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `standin: --to: ${digest} already exists; choose another file\n`,
+  });
   expect(readdirSync(backups)).toEqual(["nightly.sqlite.sha256"]);
 });
 
@@ -102,7 +106,10 @@ test("existing files, snapshots and unknown names are errors that name the fix",
   const file = join(backups, "nightly.sqlite");
   const stderrOf = async (...args: string[]) => (await runStandin([...args, "--data", data])).stderr;
   expect((await push(data, backups)).stderr).toContain(`--to: ${file} already exists`);
-  expect((await push(data, join(backups, "no", "x.sqlite"))).stderr).toContain("directory");
+  for (const parent of [join(backups, "no"), file])
+    expect((await push(data, join(parent, "x.sqlite"))).stderr).toBe(
+      `standin: --to: directory ${parent} does not exist\n`,
+    );
   expect(await stderrOf("snapshots", "push", "hourly", "--to", backups)).toContain('world "default" in');
   expect((await pull(data, file, "team")).stderr).toContain(
     'world "team" already has a snapshot "nightly"; choose another --name',
