@@ -116,11 +116,11 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
   const clock = { mode: "manual", factor: 0 } as const;
   const { worlds } = await openWorlds(memoryStorage(), { ...options, clock }, () => undefined);
   const cell = "c1";
-  const repeated = repeats ? repeatedRequests({ worlds, cell }) : undefined;
   const bugs: unknown[] = [];
+  const onBug = (error: unknown) => bugs.push(error);
+  const repeated = repeats ? repeatedRequests({ worlds, cell, onBug }) : undefined;
   const app = createApp({
-    ...{ worlds, version: "test", rateLimit, hosts: [], controlToken: undefined, cell, repeated },
-    onBug: (error) => bugs.push(error),
+    ...{ worlds, version: "test", rateLimit, hosts: [], controlToken: undefined, cell, repeated, onBug },
   });
   let [sent, routed] = [0, 0];
   const server = createHttpServer(

@@ -188,7 +188,9 @@ function createServedApp(
   tracing: Tracing | undefined,
 ): ServedApp {
   const { cell } = options;
-  const repeated = tracing === undefined && !log.hasRequests ? repeatedRequests({ worlds, cell }) : undefined;
+  const onBug = (error: unknown) => log.error(error, "internal error in a request");
+  const repeated =
+    tracing === undefined && !log.hasRequests ? repeatedRequests({ worlds, cell, onBug }) : undefined;
   const app = createApp({
     worlds,
     version: VERSION,
@@ -204,7 +206,7 @@ function createServedApp(
     recordScenario: scenarioRecorder(options.data),
     repeated,
     tracing,
-    onBug: (error) => log.error(error, "internal error in a request"),
+    onBug,
   });
   const fetch = tracing === undefined ? app.fetch : tracing.requests(app.fetch);
   return { fetch: log.requests(reportStalledClients(fetch, log)), repeated };

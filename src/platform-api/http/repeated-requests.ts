@@ -32,6 +32,8 @@ type Options = {
   readonly spell: (name: string) => string;
   /** Headers of all answers of this server. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Is called with an exception that no answer can report. */
+  readonly onBug: (error: unknown) => void;
 };
 
 /**
@@ -56,12 +58,14 @@ export class RepeatedRequests {
     // Another surface may have passed the request on, with another URL.
     if (actingAccountId(context) !== undefined || url !== `http://${incoming.headers.host}${incoming.url}`)
       return;
+    const key = keyOf(incoming);
+    if (this.#known.has(key)) return;
     const [oldest] = this.#known.size < MOST_URLS ? [] : this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);
     const params = { ...context.req.param() };
     const query = context.req.query();
     const loggedPath = redactedPath(url);
-    this.#known.set(keyOf(incoming), { ...work, url, routePath, params, query, loggedPath });
+    this.#known.set(key, { ...work, url, routePath, params, query, loggedPath });
   }
 
   /** Answers the request, or calls `otherwise` for the framework to do it. */
@@ -72,16 +76,28 @@ export class RepeatedRequests {
       return;
     }
     const { world } = known.params;
-    const endUse = world === undefined ? undefined : this.#options.use(world);
-    const call = new RepeatedCall(known, incoming);
-    const decided = known.decide(call);
-    const answer = decided instanceof Promise ? undefined : answerOf(call, decided);
-    if (answer !== undefined && !(answer instanceof Promise)) {
-      this.#write(answer, outgoing);
-      endUse?.();
-      return;
+    let endUse: (() => void) | undefined;
+    let later: Promise<void> | undefined;
+    try {
+      endUse = world === undefined ? undefined : this.#options.use(world);
+      const call = new RepeatedCall(known, incoming);
+      const decided = known.decide(call);
+      const answer = decided instanceof Promise ? undefined : answerOf(call, decided);
+      if (answer === undefined || answer instanceof Promise)
+        later = this.#answerLater(call, decided, answer, outgoing, otherwise);
+      else this.#write(answer, outgoing);
+    } catch (error) {
+      this.#fail(error, outgoing);
+    } finally {
+      if (later === undefined) endUse?.();
     }
-    this.#answerLater(call, decided, answer, outgoing, otherwise).finally(() => endUse?.());
+    later?.catch((error) => this.#fail(error, outgoing)).finally(() => endUse?.());
+  }
+
+  /** The framework would answer with 500. Here, an exception would end the process. */
+  #fail(error: unknown, outgoing: ServerResponse): void {
+    outgoing.destroy();
+    this.#options.onBug(error);
   }
 
   /** What `answer` has found out about this request, if it could not send it. */
