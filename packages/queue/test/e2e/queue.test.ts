@@ -80,13 +80,18 @@ describe.skipIf(!hasProgram("redis-server"))("with Redis", () => {
     const redis = await startRedis();
     await startWorker(redis, "--data", "of-the-worker");
     const file = join(testDirectory(), "sql.yaml");
-    // No version of Postgres is needed: the run ends before its step.
+    // The worker has no such version of Postgres, so the run ends before its step.
     writeFileSync(
       file,
-      'version: 1\nworld: { file: no.sqlite }\nsteps: [{ sql: { on: shop/main, query: "select 1" } }]\n',
+      'version: 1\nworld: { projects: { shop: { pg_version: 14 } } }\nsteps: [{ sql: { on: shop/main, query: "select 1" } }]\n',
     );
-    const { stdout } = await waitForExit(runOn(redis, file, "--data", "of-the-user", "--json"), LONGEST_MS);
-    expect(JSON.parse(stdout).runs[0].repeat).toMatch(/^standin run \S+ --seed \d+ --data of-the-user$/);
+    const environment = { ...redis.environment, STANDIN_DATA: "of-the-user" };
+    const { stdout } = await waitForExit(
+      spawnStandin(["run", file, "--json", "--queue", redis.url], environment),
+      LONGEST_MS,
+    );
+    const [{ repeat }] = JSON.parse(stdout).runs;
+    expect(repeat).toBe(`standin run ${file} --seed 1 --data of-the-user`);
   });
 
   test("two workers give the bytes of one machine, with the files that the scenarios read", async () => {
