@@ -3,10 +3,20 @@ import type { ScenarioFile } from "../../scenario/parse-scenario.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import { DEFAULT_DATA } from "../../worlds/directory-layout.ts";
 import { shellWord } from "../shell/quote.ts";
-import type { ScenarioJob } from "./run-job.ts";
+
+/** What the command depends on, of a `ScenarioJob`. */
+type RepeatedJob = {
+  readonly file: string;
+  readonly variant: number;
+  readonly seed?: number | undefined;
+  readonly profile?: { readonly option: string } | undefined;
+  readonly target?: { readonly url: string } | undefined;
+  readonly enginesData?: string | undefined;
+  readonly isWithoutFiles?: boolean | undefined;
+};
 
 /** The command that repeats the run of a job. `file`: the parsed file of the job. */
-export function repeatingCommand(job: ScenarioJob, { variants }: ScenarioFile): string {
+export function repeatingCommand(job: RepeatedJob, { variants }: ScenarioFile): string {
   const { file, variant, seed, profile, target, enginesData, isWithoutFiles } = job;
   const run = variants[variant];
   if (run === undefined) throw new Error(`${file} has no variant ${variant}`);

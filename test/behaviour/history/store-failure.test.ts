@@ -74,6 +74,7 @@ test.each([
 ])("a world that cannot be written names what this user cannot write: %s", (code, problem) => {
   const options = {
     ...{ name: "old", hostClock: new TestHost(START).clock, requestsLimit: 0, retention: {} },
+    onFailure: () => undefined,
     open: () => {
       throw new BetterSqlite3.SqliteError("the message of SQLite", code);
     },
