@@ -14,6 +14,7 @@ import {
   stateOf,
   type TestBranch,
 } from "../support/postgres/postgres.ts";
+import { runStandin } from "../support/process/in-process-command.ts";
 import { temporaryDirectory } from "../support/process/process.ts";
 import { testDirectory } from "../support/server/running-server.ts";
 
@@ -158,6 +159,48 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     const owner = await connect(subscriber.branch.uri);
     expect(await wordsOf(owner)()).toEqual(["before"]);
     expect(await subscriptionsOf(owner)).toEqual([]);
+  });
+
+  test("an imported copy of a subscriber has no subscriptions, and the original continues", async () => {
+    const directory = temporaryDirectory();
+    const copyDirectory = temporaryDirectory();
+    onTestFinished(() => {
+      directory.remove();
+      copyDirectory.remove();
+    });
+    const args = [...ARGS, "--engine-bin", binDirectory];
+    const shared = server;
+    let copy: PostgresServer | undefined;
+    try {
+      server = await startPostgresServer(args, directory.path);
+      const { publisher, subscriber } = await subscribed();
+      await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);
+      await server.kill("SIGTERM");
+      const out = join(testDirectory(), "subscriber.sqlite");
+      const exported = await runStandin(["export", directory.path, "--with-data", "--out", out]);
+      expect([exported.code, exported.stderr]).toEqual([0, expect.anything()]);
+      const imported = await runStandin(["import", out, "--with-data", "--data", copyDirectory.path]);
+      expect(imported.code).toBe(0);
+      server = await startPostgresServer(args, directory.path, server.pgPort);
+      copy = await startPostgresServer([...args, "--api-key", "key-of-the-copy"], copyDirectory.path);
+      const { branchId, projectId } = subscriber.branch;
+      const role = `/projects/${projectId}/branches/${branchId}/roles/neondb_owner`;
+      expect((await copy.api("POST", `${role}/reset_password`)).status).toBe(200);
+      const query = `branch_id=${branchId}&database_name=neondb&role_name=neondb_owner`;
+      const ofCopy = await connect(
+        (await copy.api("GET", `/projects/${projectId}/connection_uri?${query}`)).body.uri,
+      );
+      expect(await wordsOf(ofCopy)()).toEqual(["before"]);
+      expect(await subscriptionsOf(ofCopy)).toEqual([]);
+      await (await connect(publisher.branch.uri)).query("insert into words values (2, 'two')");
+      const original = await connect(subscriber.branch.uri);
+      await expect.poll(wordsOf(original), PATIENT).toEqual(["before", "two"]);
+      expect(await wordsOf(ofCopy)()).toEqual(["before"]);
+    } finally {
+      await copy?.kill("SIGTERM");
+      await server.kill("SIGTERM");
+      server = shared;
+    }
   });
 
   test("the API drops a database that has subscriptions; SQL does not", async () => {

@@ -40,7 +40,8 @@ no existing key works with the exported world. Only reads the data directory; a
 server may be running on it, except with --with-data.
 
 With --with-data, the rows of all branches are copied as they are, with the
-verifiers of role passwords that Postgres stores.
+verifiers of role passwords that Postgres stores, and with the passwords in the
+connection strings of subscriptions.
 
 Examples:
   $ standin export --out bug-4711.sqlite

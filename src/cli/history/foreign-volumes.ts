@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { SUBSCRIPTIONS_OWNER } from "../../postgres/content/own-subscriptions.ts";
 import type { VolumeBase } from "../../postgres/volumes/volume.ts";
 import { VOLUME_ID } from "../../postgres/volumes/volume-origins.ts";
 import { TEMPLATES, type Volumes } from "../../postgres/volumes/volumes.ts";
@@ -27,6 +28,8 @@ const STATE_FILES = [
   "recovery.conf",
   // Autovacuum would use them, and work in the template databases.
   "pg_stat/pgstat.stat",
+  // An import keeps the ids of volumes, and the subscriptions belong to the original.
+  SUBSCRIPTIONS_OWNER,
 ];
 
 /** Throws a `CliError` unless the volume and its bases are below the root, and have files and directories only. */

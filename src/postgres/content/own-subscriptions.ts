@@ -5,11 +5,11 @@ import { withOpenDatabases } from "./cluster-content.ts";
 import { dropSubscriptions } from "./drop-subscriptions.ts";
 
 /** The volume that the subscriptions of a cluster belong to. A copy has the file of its source, or none. */
-const FILE = "standin.subscriptions";
+export const SUBSCRIPTIONS_OWNER = "standin.subscriptions";
 
 /** Whether the subscriptions of the cluster, if it has any, were created in this volume. */
 export function ownsSubscriptions(dataDirectory: string, volumeId: string): boolean {
-  return readClusterFile(join(dataDirectory, FILE)) === volumeId;
+  return readClusterFile(join(dataDirectory, SUBSCRIPTIONS_OWNER)) === volumeId;
 }
 
 /**
@@ -28,5 +28,5 @@ export async function takeOverSubscriptions(
     await withOpenDatabases(engine, async () => {
       for (const { datname } of databases) await dropSubscriptions(engine, datname ?? "");
     });
-  writeClusterFile(join(dataDirectory, FILE), volumeId);
+  writeClusterFile(join(dataDirectory, SUBSCRIPTIONS_OWNER), volumeId);
 }
