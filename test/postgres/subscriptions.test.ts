@@ -220,6 +220,44 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     expect((await publisher.owner.query("select active from pg_replication_slots")).rowCount).toBe(1);
   });
 
+  test("subscriptions whose names are no UTF-8 are dropped in branches and with their database", async () => {
+    const { branch, owner } = await withWords();
+    const raw = "encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0";
+    const url = new URL(branch.uri);
+    const inDatabase = async (name: string) => {
+      url.pathname = `/${name}`;
+      return connect(url.href);
+    };
+    for (const name of ["raw", "closed"]) {
+      await owner.query(`create database ${name} ${raw}`);
+      const client = await inDatabase(name);
+      await client.query(
+        `create subscription s connection 'host=127.0.0.1 user=u password=p' publication p ${OFFLINE}`,
+      );
+      await client.query(
+        "do $$ begin execute 'alter subscription s rename to ' || quote_ident(chr(255)); end $$",
+      );
+      await client.end();
+    }
+    const other = await inDatabase("raw");
+    await other.query(
+      "do $$ begin execute 'alter database closed rename to ' || quote_ident(chr(254)); end $$",
+    );
+    await other.query(
+      "do $$ begin execute format('alter database %I allow_connections false', chr(254)); end $$",
+    );
+    await other.end();
+    const child = await connect((await branchOf(branch)).uri);
+    expect((await child.query("select from pg_subscription")).rowCount).toBe(0);
+    const names = "select encode(namesend(datname), 'hex') as name, datallowconn from pg_database";
+    expect((await child.query(names)).rows).toContainEqual({ name: "fe", datallowconn: false });
+
+    await server.api("DELETE", `/projects/${branch.projectId}/branches/${branch.branchId}/databases/raw`);
+    const databases = () => owner.query("select from pg_database where datname = 'raw'");
+    await expect.poll(async () => (await databases()).rowCount, PATIENT).toBe(0);
+    expect((await owner.query("select from pg_subscription")).rowCount).toBe(1);
+  });
+
   async function outcomeOf(client: pg.Client, sql: string): Promise<string> {
     return client.query(sql).then(
       () => "accepted",

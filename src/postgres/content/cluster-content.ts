@@ -14,7 +14,7 @@ import {
   type ContentDatabase,
   passwordId,
 } from "./content.ts";
-import { dropSubscriptions } from "./drop-subscriptions.ts";
+import { dropSubscriptions, executeWithName } from "./drop-subscriptions.ts";
 
 /** Clients may create a database with the name of the spare one after that was used. */
 const IS_OWN_DATABASE = `datname IN (${OWN_DATABASES.map(literal).join(", ")})
@@ -36,17 +36,50 @@ export async function clientDatabases(engine: RunningEngine): Promise<string[]> 
 /** Lets sessions connect to databases whose owners have forbidden it, for the duration of `work`. */
 export async function withOpenDatabases<T>(engine: RunningEngine, work: () => Promise<T>): Promise<T> {
   const closed = await engine.query(
-    "SELECT datname FROM pg_database WHERE NOT datallowconn AND datname NOT IN ('template0', 'template1')",
+    "SELECT oid FROM pg_database WHERE NOT datallowconn AND datname NOT IN ('template0', 'template1')",
   );
   const allow = (value: boolean) =>
     closed
-      .map(({ datname }) => `ALTER DATABASE ${identifier(datname ?? "")} ALLOW_CONNECTIONS ${value}`)
+      .map(({ oid }) => alterDatabase(Number(oid), `ALTER DATABASE %I ALLOW_CONNECTIONS ${value}`))
       .join("; ");
   if (closed.length > 0) await engine.query(allow(true));
   try {
     return await work();
   } finally {
     if (closed.length > 0) await engine.query(allow(false));
+  }
+}
+
+function alterDatabase(oid: number, ...statements: readonly string[]): string {
+  return executeWithName("datname", `pg_database WHERE oid = ${oid}`, statements);
+}
+
+/** A setting of the session that keeps the name of a database while it has another one. */
+const KEPT_NAME = "standin.database_name";
+
+/**
+ * Renames a database that has no sessions for the duration of `work` if its name is no UTF-8, because no client of standin can
+ * send that. If the server is killed in between, the database keeps the other name.
+ */
+export async function withReadableName(
+  engine: RunningEngine,
+  { oid, name }: { readonly oid: number; readonly name: string },
+  work: (name: string) => Promise<void>,
+): Promise<void> {
+  if (isText(name)) return work(name);
+  const readable = `${RENAMED}${oid}`;
+  const rename = alterDatabase(oid, `ALTER DATABASE %I RENAME TO ${identifier(readable)}`);
+  await engine.query(
+    `SELECT set_config(${literal(KEPT_NAME)}, datname, false) FROM pg_database WHERE oid = ${oid}; ${rename}`,
+  );
+  try {
+    await work(readable);
+  } finally {
+    await engine.query(
+      executeWithName("current_setting", `current_setting(${literal(KEPT_NAME)})`, [
+        `ALTER DATABASE ${identifier(readable)} RENAME TO %I`,
+      ]),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readClusterFile, writeClusterFile } from "../engine/cluster-files.ts";
 import type { RunningEngine } from "../engine/engine.ts";
-import { withOpenDatabases } from "./cluster-content.ts";
+import { withOpenDatabases, withReadableName } from "./cluster-content.ts";
 import { dropSubscriptions } from "./drop-subscriptions.ts";
 
 /** The volume that the subscriptions of a cluster belong to. A copy has the file of its source, or none. */
@@ -22,11 +22,14 @@ export async function takeOverSubscriptions(
   volumeId: string,
 ): Promise<void> {
   const databases = await engine.query(
-    "SELECT DISTINCT datname FROM pg_subscription JOIN pg_database d ON d.oid = subdbid ORDER BY datname",
+    "SELECT DISTINCT d.oid, datname FROM pg_subscription JOIN pg_database d ON d.oid = subdbid ORDER BY d.oid",
   );
   if (databases.length > 0)
     await withOpenDatabases(engine, async () => {
-      for (const { datname } of databases) await dropSubscriptions(engine, datname ?? "");
+      for (const { oid, datname } of databases)
+        await withReadableName(engine, { oid: Number(oid), name: datname ?? "" }, (name) =>
+          dropSubscriptions(engine, name),
+        );
     });
   writeClusterFile(join(dataDirectory, SUBSCRIPTIONS_OWNER), volumeId);
 }
