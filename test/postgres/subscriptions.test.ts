@@ -80,10 +80,10 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     return (await client.query("select subname, subenabled from pg_subscription")).rows;
   }
 
-  async function branchOf(branch: TestBranch): Promise<TestBranch & { readonly id: string }> {
+  async function branchOf(branch: TestBranch, start = {}): Promise<TestBranch & { readonly id: string }> {
     const project = `/projects/${branch.projectId}`;
     const { body } = await server.api("POST", `${project}/branches`, {
-      branch: { parent_id: branch.branchId },
+      branch: { parent_id: branch.branchId, ...start },
       endpoints: [{ type: "read_write" }],
     });
     const query = `branch_id=${body.branch.id}&database_name=neondb&role_name=neondb_owner`;
@@ -109,6 +109,44 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     await woken.query("alter subscription s disable");
     await woken.end();
     await letSuspend(server, subscriber.branch);
+  });
+
+  /** Runs a test on a server of its own, whose clock runs 60 times as fast. */
+  async function onRunningClock(work: () => Promise<void>) {
+    const shared = server;
+    try {
+      server = await startPostgresServer(["--operations", "immediate", "--engine-bin", binDirectory]);
+      await server.sim("PUT", "/clock", { mode: "scaled", factor: 60 });
+      await work();
+    } finally {
+      if (server !== shared) await server.end();
+      server = shared;
+    }
+  }
+
+  test("what workers write is marked and measured without work of a client", async () => {
+    await onRunningClock(async () => {
+      const { publisher, subscriber } = await subscribed();
+      await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);
+      await subscriber.owner.end();
+      const { branchId, projectId } = subscriber.branch;
+      const writtenBytes = async () =>
+        (await server.api("GET", `/projects/${projectId}/branches/${branchId}`)).body.branch
+          .written_data_bytes;
+      const before = await writtenBytes();
+      await publisher.owner.query(
+        "insert into words select 2, string_agg(md5(n::text), '') from generate_series(1, 50000) n",
+      );
+      await expect.poll(writtenBytes, PATIENT).toBeGreaterThan(before + 800_000);
+      const { now } = (await server.sim("GET", "/clock")).body;
+      await publisher.owner.query("insert into words values (3, 'three')");
+      const woken = await connect(subscriber.branch.uri);
+      const ids = (client: pg.Client) => async () =>
+        (await client.query("select id from words order by id")).rows.map(({ id }) => id);
+      await expect.poll(ids(woken), PATIENT).toEqual([1, 2, 3]);
+      const child = await connect((await branchOf(subscriber.branch, { parent_timestamp: now })).uri);
+      expect(await ids(child)()).toEqual([1, 2]);
+    });
   });
 
   test("a subscriber wakes a suspended publisher", async () => {

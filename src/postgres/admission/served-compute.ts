@@ -74,6 +74,7 @@ export class ServedCompute {
       },
       onWritten: (bytes) => {
         if (!this.#ignoresLoad) this.spans.addWritten(bytes);
+        if (this.#subscriptions.isHolding) this.#sampleSoon();
       },
       onUnexpectedExit: (log) => {
         options.onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
@@ -81,8 +82,12 @@ export class ServedCompute {
         this.#endSessions((session) => session.isRelaying(), CLIENT_ERRORS.terminated);
       },
     });
-    this.#subscriptions = new SubscriptionHold(world, endpointId, this.host, this.spans);
     this.#marks = new MarkSchedule(() => this.host.mark(() => this.spans.idleSince));
+    this.#subscriptions = new SubscriptionHold(world, endpointId, {
+      host: this.host,
+      spans: this.spans,
+      onWatched: () => this.#marks.workEnded(),
+    });
   }
 
   attach(connectionId: string, session: ServedSession): void {
@@ -147,7 +152,8 @@ export class ServedCompute {
    * works by itself; `undefined` if they are. Never rejects.
    */
   sampleNow(): Promise<void> | undefined {
-    if (this.#sampling === undefined) return this.#sampled;
+    // Workers of subscriptions may have worked since the last one.
+    if (this.#sampling === undefined && !this.#subscriptions.isHolding) return this.#sampled;
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
     const sampled: Promise<void> = (this.#sampled ?? Promise.resolve())

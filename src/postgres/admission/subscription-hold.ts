@@ -6,21 +6,40 @@ import type { ComputeSpans } from "./spans.ts";
 /** The catalog, not the workers: these are started again every few seconds if the publisher rejects them. */
 const HAS_SUBSCRIPTIONS = "SELECT EXISTS (SELECT FROM pg_subscription WHERE subenabled) AS has_subscriptions";
 
+/** Wall-clock time between two looks at what workers have written. */
+const WATCH_INTERVAL_MS = 1_000;
+
 /** D: a compute with workers of subscriptions stays active. They need neither a session of a client nor a connection. */
 export class SubscriptionHold {
   readonly #world: WorldHandle;
   readonly #endpointId: string;
   readonly #host: ComputeHost;
   readonly #spans: ComputeSpans;
+  readonly #onWatched: () => void;
   /** The engine that is held. */
   #engine: RunningEngine | undefined;
+  #watching: NodeJS.Timeout | undefined;
   #checked: Promise<void> = Promise.resolve();
 
-  constructor(world: WorldHandle, endpointId: string, host: ComputeHost, spans: ComputeSpans) {
+  /** `onWatched`: called regularly during the hold, because no work of a client ends then. */
+  constructor(
+    world: WorldHandle,
+    endpointId: string,
+    {
+      host,
+      spans,
+      onWatched,
+    }: { readonly host: ComputeHost; readonly spans: ComputeSpans; readonly onWatched: () => void },
+  ) {
     this.#world = world;
     this.#endpointId = endpointId;
     this.#host = host;
     this.#spans = spans;
+    this.#onWatched = onWatched;
+  }
+
+  get isHolding(): boolean {
+    return this.#engine !== undefined;
   }
 
   /** Begins or ends the hold of the engine that runs. */
@@ -49,6 +68,7 @@ export class SubscriptionHold {
     if (!isActive) return;
     this.#engine = engine;
     this.#host.retain();
+    this.#watching = setInterval(this.#onWatched, WATCH_INTERVAL_MS).unref();
     void engine.exited.then(() => {
       if (this.#engine === engine) this.end();
     });
@@ -57,6 +77,7 @@ export class SubscriptionHold {
   end(): void {
     if (this.#engine === undefined) return;
     this.#engine = undefined;
+    clearInterval(this.#watching);
     this.#spans.endHold();
     this.#host.release();
   }
