@@ -241,6 +241,30 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     }
   });
 
+  test("a replica without a primary compute runs no workers, and suspends", async () => {
+    const { publisher, subscriber } = await subscribed();
+    await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);
+    await subscriber.owner.end();
+    const { branchId, projectId, path } = subscriber.branch;
+    const { body } = await server.api("POST", `/projects/${projectId}/endpoints`, {
+      endpoint: { branch_id: branchId, type: "read_only" },
+    });
+    await server.api("DELETE", path);
+    const replica = { path: `/projects/${projectId}/endpoints/${body.endpoint.id}` } as const;
+    const query = `branch_id=${branchId}&database_name=neondb&role_name=neondb_owner&endpoint_id=${body.endpoint.id}`;
+    const reader = await connect(
+      (await server.api("GET", `/projects/${projectId}/connection_uri?${query}`)).body.uri,
+    );
+    expect(await wordsOf(reader)()).toEqual(["before"]);
+    expect(await subscriptionsOf(reader)).toEqual([{ subname: "s", subenabled: true }]);
+    const slots = async () => (await publisher.owner.query("select active from pg_replication_slots")).rows;
+    await expect.poll(slots, PATIENT).toEqual([{ active: false }]);
+    await server.sim("POST", "/clock/advance", { by: "1s" });
+    expect(await slots()).toEqual([{ active: false }]);
+    await reader.end();
+    await letSuspend(server, replica);
+  });
+
   test("the API drops a database that has subscriptions; SQL does not", async () => {
     const { publisher, subscriber } = await subscribed();
     await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);

@@ -60,8 +60,11 @@ export class SubscriptionHold {
     if (this.#engine === engine) return;
     this.end();
     const isActive = await this.#world.transact((transaction) => {
-      const phase = transaction.world.computes.get(this.#endpointId)?.phase;
-      if (phase?.state !== "active" || phase.suspending) return false;
+      const compute = transaction.world.computes.get(this.#endpointId);
+      // A branch without a primary compute is written to for its replica, and no workers run.
+      if (compute?.type !== "read_write") return false;
+      const { phase } = compute;
+      if (phase.state !== "active" || phase.suspending) return false;
       this.#spans.hold(transaction);
       return true;
     });

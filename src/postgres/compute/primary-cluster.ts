@@ -69,9 +69,11 @@ export class PrimaryCluster implements ComputeCluster {
   }
 
   start(): Promise<RunningEngine> {
-    const { maxConnections, logicalReplication, settings, now: startsAt } = this.#plan;
+    const { maxConnections, logicalReplication, settings, now: startsAt, isReplica } = this.#plan;
     const { dataDirectory } = this;
     const request = { dataDirectory, maxConnections, logicalReplication, settings, startsAt };
+    // Workers need a compute that they keep active.
+    if (isReplica) return this.#options.engine.start(request);
     const isOwner = ownsSubscriptions(dataDirectory, this.volumeId);
     return this.#options.engine.start({ ...request, subscriptions: isOwner ? "connect" : "held" });
   }
