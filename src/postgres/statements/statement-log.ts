@@ -60,15 +60,22 @@ const CHANGES_ROLE = /\b(?:create|alter)\s+(?:role|user|group)\b/i;
 /** The password of a role. It may have any quotes, or a form that Postgres rejects, so the statement is cut there. */
 const PASSWORD_OF_ROLE = /(\bpassword\b)(?!\s+null\b).*$/is;
 /** A literal, or a name, after the word `password`. The statement is cut there as well. */
-const PASSWORD_LITERAL = /(\bpassword[\s=]{1,100})(?:[eu]&?)?(?:['"]|\$(?!\d)).*$/is;
-const PASSWORD_IN_TEXT = /(\bpassword=)[^\s'"$]+/gi;
-const PASSWORD_OF_URI = /(:\/\/[^\s:/@]{0,100}:)[^\s@/]{1,100}@/g;
+const PASSWORD_LITERAL = /(\bpassword[\s=]+)(?:[eu]&?)?(?:['"]|\$(?!\d)).*$/is;
+/** Parameters of the statement are no passwords. */
+const PASSWORD_IN_TEXT = /(\bpassword\s*=\s*)(?!\$\d+(?:[\s,;)]|$))[^\s'"]+/gi;
+const PASSWORD_OF_URI = /(:\/\/[^\s:/@]*:)[^\s@/]+@/g;
+const NAMES_SUBSCRIPTION = /\bsubscription\b/i;
+/** A connection string has too many forms to find its password, so the statement is cut there. */
+const CONNECTION_OF_SUBSCRIPTION = /(\bconnection\b).*$/is;
 /** The text of a statement that Postgres quotes where it does not understand it. */
 const QUOTED_IN_MESSAGE = /".*"/s;
 
 function withoutPasswords(text: string): string {
   const ofRoles = CHANGES_ROLE.test(text) ? text.replace(PASSWORD_OF_ROLE, "$1 '***' …") : text;
-  return ofRoles
+  const ofSubscriptions = NAMES_SUBSCRIPTION.test(ofRoles)
+    ? ofRoles.replace(CONNECTION_OF_SUBSCRIPTION, "$1 '***' …")
+    : ofRoles;
+  return ofSubscriptions
     .replace(PASSWORD_LITERAL, "$1'***' …")
     .replaceAll(PASSWORD_IN_TEXT, "$1***")
     .replaceAll(PASSWORD_OF_URI, "$1***@");
