@@ -149,6 +149,22 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
     });
   });
 
+  test("a subscription keeps its compute active from the start of Postgres on, however fast the clock runs", async () => {
+    await onRunningClock(async () => {
+      const { subscriber } = await subscribed();
+      await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);
+      await subscriber.owner.end();
+      await server.api("POST", `${subscriber.branch.path}/suspend`);
+      await server.sim("PUT", "/clock", { mode: "scaled", factor: 5_000 });
+      await (await connect(subscriber.branch.uri)).end();
+      const { now } = (await server.sim("GET", "/clock")).body;
+      const passedMinutes = async () =>
+        (Date.parse((await server.sim("GET", "/clock")).body.now) - Date.parse(now)) / 60_000;
+      await expect.poll(passedMinutes, PATIENT).toBeGreaterThan(30);
+      expect(await stateOf(server, subscriber.branch)).toBe("active");
+    });
+  });
+
   test("a subscriber wakes a suspended publisher", async () => {
     const { publisher, subscriber } = await subscribed();
     await expect.poll(wordsOf(subscriber.owner), PATIENT).toEqual(["before"]);

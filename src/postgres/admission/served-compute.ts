@@ -19,7 +19,10 @@ const APPLY_AGAIN_MS = 2_000;
 /** A: the default of `max_wal_senders` in Postgres. Senders of standin and of read replicas are additional. */
 const MAX_REPLICATIONS = 10;
 
-export type ServedComputeOptions = Omit<ComputeHostOptions, "onReady" | "onUnexpectedExit" | "onWritten"> & {
+export type ServedComputeOptions = Omit<
+  ComputeHostOptions,
+  "onReady" | "onAcquired" | "onUnexpectedExit" | "onWritten"
+> & {
   readonly ignoresLoad?: boolean | undefined;
   readonly openSpans: Set<ComputeSpans>;
   readonly onError: (error: unknown, message: string) => void;
@@ -72,6 +75,8 @@ export class ServedCompute {
         clock.engineStarted();
         this.#sampleSoon();
       },
+      // If Postgres was killed, the session finds out itself.
+      onAcquired: (engine) => this.#subscriptions.checkOnce(engine).catch(() => undefined),
       onWritten: (bytes) => {
         if (!this.#ignoresLoad) this.spans.addWritten(bytes);
         if (this.#subscriptions.isHolding) this.#sampleSoon();

@@ -18,6 +18,8 @@ export class SubscriptionHold {
   readonly #onWatched: () => void;
   /** The engine that is held. */
   #engine: RunningEngine | undefined;
+  /** The last engine of which it is known whether it must be held. */
+  #checkedEngine: RunningEngine | undefined;
   #watching: NodeJS.Timeout | undefined;
   #checked: Promise<void> = Promise.resolve();
 
@@ -42,6 +44,11 @@ export class SubscriptionHold {
     return this.#engine !== undefined;
   }
 
+  /** Before the first work with an engine ends: on a fast clock, its compute could be suspended before the next check. */
+  async checkOnce(engine: RunningEngine): Promise<void> {
+    if (this.#checkedEngine !== engine) await this.check();
+  }
+
   /** Begins or ends the hold of the engine that runs. */
   check(): Promise<void> {
     this.#checked = this.#checked.catch(() => undefined).then(() => this.#check());
@@ -54,6 +61,7 @@ export class SubscriptionHold {
     if (engine === undefined || this.#host.volumeId === undefined) return;
     const [found] = await engine.query(HAS_SUBSCRIPTIONS);
     if (found?.["has_subscriptions"] !== "t") {
+      this.#checkedEngine = engine;
       this.end();
       return;
     }
@@ -70,6 +78,7 @@ export class SubscriptionHold {
     });
     if (!isActive) return;
     this.#engine = engine;
+    this.#checkedEngine = engine;
     this.#host.retain();
     this.#watching = setInterval(this.#onWatched, WATCH_INTERVAL_MS).unref();
     void engine.exited.then(() => {

@@ -16,6 +16,8 @@ export type ComputeHostOptions = {
   readonly onStarted: (engine: RunningEngine) => void;
   /** The engine is about to serve the session that it was started for. */
   readonly onReady: () => void;
+  /** A session has got the engine, and is about to use it. Never rejects. */
+  readonly onAcquired: (engine: RunningEngine) => Promise<void>;
   /** Clients have written log of this length. */
   readonly onWritten: (bytes: number) => void;
   readonly onUnexpectedExit: (log: string) => void;
@@ -111,7 +113,9 @@ export class ComputeHost {
       this.#isAhead = false;
       this.#aheadChecked = this.#stopIfOutdated();
     }
-    return this.#acquire(this.#aheadChecked);
+    const engine = await this.#acquire(this.#aheadChecked);
+    await this.#options.onAcquired(engine);
+    return engine;
   }
 
   async #acquire(ready: Promise<void>): Promise<RunningEngine> {

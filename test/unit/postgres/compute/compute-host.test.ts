@@ -32,6 +32,7 @@ function hostOf(dataDirectory: string) {
     open: () => new Promise((resolve) => opens.push((volumeId) => resolve(clusterOn(volumeId)))),
     reserve: async () => () => undefined,
     onReady: () => undefined,
+    onAcquired: async () => undefined,
     onStarted: () => undefined,
     onWritten: () => undefined,
     onUnexpectedExit: () => undefined,
