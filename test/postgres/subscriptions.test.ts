@@ -392,6 +392,8 @@ describe.each(SUBSCRIBERS)("with Postgres $version,", ({ binDirectory }) => {
       "user=u password=p",
       "",
       "neondb",
+      "host=127.0.0.1 user=u password=pä",
+      "host=127.0.0.1\u00a0user=u user=u password=p",
       `host=a' host=${directory} user='u password=p`,
       `application_name='x' host=${directory}`,
       `host=127.0.0.1 dbname='host=${directory}' user=u password=p`,

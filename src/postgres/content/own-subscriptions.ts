@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readClusterFile, writeClusterFile } from "../engine/cluster-files.ts";
+import { readClusterFile, writeClusterFileDurably } from "../engine/cluster-files.ts";
 import type { RunningEngine } from "../engine/engine.ts";
 import { withOpenDatabases, withReadableName } from "./cluster-content.ts";
 import { dropSubscriptions } from "./drop-subscriptions.ts";
@@ -31,5 +31,5 @@ export async function takeOverSubscriptions(
           dropSubscriptions(engine, name),
         );
     });
-  writeClusterFile(join(dataDirectory, SUBSCRIPTIONS_OWNER), volumeId);
+  writeClusterFileDurably(join(dataDirectory, SUBSCRIPTIONS_OWNER), volumeId);
 }

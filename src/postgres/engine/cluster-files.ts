@@ -2,12 +2,14 @@ import {
   closeSync,
   constants,
   fstatSync,
+  fsyncSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 
 /**
  * Files of directories that the user of Postgres can write. A server that runs as root must not follow what that user
@@ -35,13 +37,25 @@ export function readClusterFile(path: string): string | undefined {
   }
 }
 
+/** Creates a file, or replaces what has its name. It is durable, with its name, when this returns. */
+export function writeClusterFileDurably(path: string, content: string): void {
+  writeClusterFile(path, content, true);
+  const directory = openSync(dirname(path), SAFE_READ);
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
 /** Creates a file, or replaces what has its name. */
-export function writeClusterFile(path: string, content: string): void {
+export function writeClusterFile(path: string, content: string, isDurable = false): void {
   const unfinished = `${path}${UNFINISHED}`;
   rmSync(unfinished, { force: true });
   const file = openSync(unfinished, SAFE_CREATE, 0o644);
   try {
     writeFileSync(file, content);
+    if (isDurable) fsyncSync(file);
   } finally {
     closeSync(file);
   }

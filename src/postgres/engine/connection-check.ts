@@ -51,7 +51,7 @@ const URI = [
 
 /**
  * Accepts two forms, strictly: what this function and libpq would read in different ways is an error. So there are no
- * backslashes, which libpq takes for escapes. The host of a URI is not decoded, because it could be a path.
+ * backslashes, which libpq takes for escapes, and only ASCII, because its spaces depend on the locale. The host of a URI is not decoded, because it could be a path.
  */
 export const CONNECTION_CHECK_FUNCTION = `CREATE FUNCTION ${CONNECTION_CHECK}(connection text) RETURNS void LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $standin$
@@ -63,10 +63,10 @@ DECLARE
   value text COLLATE "C";
   has_host boolean := is_uri;
 BEGIN
-  IF given IS NULL OR strpos(given, chr(92)) > 0 OR given !~ (CASE WHEN is_uri THEN ${literal(URI)} ELSE ${literal(PAIRS)} END) THEN
+  IF given IS NULL OR strpos(given, chr(92)) > 0 OR given !~ '^[[:space:] -~]*$' OR given !~ (CASE WHEN is_uri THEN ${literal(URI)} ELSE ${literal(PAIRS)} END) THEN
     RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
       MESSAGE = 'connection string: expected postgresql://user:password@host:port/database or "host=… port=… user=… password=… dbname=…"',
-      DETAIL = 'It may contain no backslashes. In a URI, special characters must be percent-encoded, but not in the host.';
+      DETAIL = 'It may contain only ASCII characters, and no backslashes. In a URI, special characters must be percent-encoded, but not in the host.';
   END IF;
   FOR pairs IN
     SELECT m FROM regexp_matches(CASE WHEN is_uri THEN coalesce((regexp_match(given, ${literal(URI)}))[1], '') ELSE given END,

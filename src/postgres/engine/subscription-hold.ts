@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StartRequest } from "./engine.ts";
 
@@ -19,8 +19,14 @@ export function holdSubscriptions(
   if (subscriptions === "connect") return {};
   if (subscriptions === undefined) return { max_logical_replication_workers: 0 };
   const directory = join(socketDirectory, DIRECTORY);
-  mkdirSync(directory, { mode: 0o755 });
-  for (const suffix of SUFFIXES) writeFileSync(join(directory, `${LIBRARY}${suffix}`), "", { mode: 0o644 });
+  mkdirSync(directory);
+  // The user of Postgres reads them, whatever the mask of this process is.
+  chmodSync(directory, 0o755);
+  for (const suffix of SUFFIXES) {
+    const library = join(directory, `${LIBRARY}${suffix}`);
+    writeFileSync(library, "", { flag: "wx" });
+    chmodSync(library, 0o644);
+  }
   return { dynamic_library_path: `${directory}:$libdir` };
 }
 
