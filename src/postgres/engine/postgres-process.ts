@@ -262,6 +262,7 @@ export class PostgresProcess implements RunningStandby {
     }
     await removeCaches(this.#cluster.dataDirectory, this.#cluster.user);
     rmSync(this.#socketDirectory, { recursive: true, force: true });
+    releaseSubscriptions(this.#socketDirectory);
     this.clock?.remove();
   }
 }

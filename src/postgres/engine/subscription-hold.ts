@@ -1,9 +1,8 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { heldDirectory } from "../machine/socket-directories.ts";
 import type { StartRequest } from "./engine.ts";
 
-/** In the directory of the socket, which is removed after Postgres has ended. */
-const DIRECTORY = "held";
 /** The library that connects to publishers. Each process loads it by this name before it reads its subscription. */
 const LIBRARY = "libpqwalreceiver";
 const SUFFIXES = [".so", ".dylib"];
@@ -18,7 +17,7 @@ export function holdSubscriptions(
 ): Readonly<Record<string, string | number>> {
   if (subscriptions === "connect") return {};
   if (subscriptions === undefined) return { max_logical_replication_workers: 0 };
-  const directory = join(socketDirectory, DIRECTORY);
+  const directory = heldDirectory(socketDirectory);
   mkdirSync(directory);
   // The user of Postgres reads them, whatever the mask of this process is.
   chmodSync(directory, 0o755);
@@ -31,5 +30,5 @@ export function holdSubscriptions(
 }
 
 export function releaseSubscriptions(socketDirectory: string): void {
-  rmSync(join(socketDirectory, DIRECTORY), { recursive: true, force: true });
+  rmSync(heldDirectory(socketDirectory), { recursive: true, force: true });
 }
