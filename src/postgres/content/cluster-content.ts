@@ -54,8 +54,8 @@ function alterDatabase(oid: number, ...statements: readonly string[]): string {
   return executeWithName("datname", `pg_database WHERE oid = ${oid}`, statements);
 }
 
-/** A setting of the session that keeps the name of a database while it has another one. */
-const KEPT_NAME = "standin.database_name";
+/** A setting of the session that stores the name of a database while it has another one. */
+const STORED_NAME = "standin.database_name";
 
 /**
  * Renames a database that has no sessions for the duration of `work` if its name is no UTF-8, because no client of standin can
@@ -70,13 +70,13 @@ export async function withReadableName(
   const readable = `${RENAMED}${oid}`;
   const rename = alterDatabase(oid, `ALTER DATABASE %I RENAME TO ${identifier(readable)}`);
   await engine.query(
-    `SELECT set_config(${literal(KEPT_NAME)}, datname, false) FROM pg_database WHERE oid = ${oid}; ${rename}`,
+    `SELECT set_config(${literal(STORED_NAME)}, datname, false) FROM pg_database WHERE oid = ${oid}; ${rename}`,
   );
   try {
     await work(readable);
   } finally {
     await engine.query(
-      executeWithName("current_setting", `current_setting(${literal(KEPT_NAME)})`, [
+      executeWithName("current_setting", `current_setting(${literal(STORED_NAME)})`, [
         `ALTER DATABASE ${identifier(readable)} RENAME TO %I`,
       ]),
     );
