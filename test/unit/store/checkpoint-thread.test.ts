@@ -1,6 +1,5 @@
 import path from "node:path";
-import { expect, test, vi } from "vitest";
-import { requestCheckpoints } from "../../../src/store/file/checkpoint-thread.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { temporaryDirectory } from "../../support/process/process.ts";
 
 /** Begins each checkpoint and then ends, as a thread that runs out of memory does. */
@@ -13,16 +12,27 @@ parentPort.on("message", ({ state }) => {
   process.exit();
 });
 `;
-const begun = vi.hoisted(() => new Int32Array(new SharedArrayBuffer(4)));
+const begun = new Int32Array(new SharedArrayBuffer(4));
+const LONGEST_WAIT_MS = 30_000;
 
-vi.mock("node:worker_threads", async (original) => {
-  const threads = await original<typeof import("node:worker_threads")>();
-  class Worker extends threads.Worker {
-    constructor(_: string, options: import("node:worker_threads").WorkerOptions) {
-      super(DYING, { ...options, workerData: begun });
+let requestCheckpoints: typeof import("../../../src/store/file/checkpoint-thread.ts").requestCheckpoints;
+// Other files of the same process have loaded the module with the real threads.
+beforeAll(async () => {
+  vi.resetModules();
+  vi.doMock("node:worker_threads", async (original) => {
+    const threads = await original<typeof import("node:worker_threads")>();
+    class Worker extends threads.Worker {
+      constructor(_: string, options: import("node:worker_threads").WorkerOptions) {
+        super(DYING, { ...options, workerData: begun });
+      }
     }
-  }
-  return { ...threads, Worker };
+    return { ...threads, Worker };
+  });
+  ({ requestCheckpoints } = await import("../../../src/store/file/checkpoint-thread.ts"));
+});
+afterAll(() => {
+  vi.doUnmock("node:worker_threads");
+  vi.resetModules();
 });
 
 test("a write goes on when the thread of a checkpoint has died, whether this thread waits for it or not", async () => {
@@ -36,7 +46,7 @@ test("a write goes on when the thread of a checkpoint has died, whether this thr
     Atomics.store(begun, 0, 0);
     const second = checkpoints.request();
     // The news of its end cannot arrive meanwhile.
-    Atomics.wait(begun, 0, 0);
+    expect(Atomics.wait(begun, 0, 0, LONGEST_WAIT_MS)).not.toBe("timed-out");
     expect(second?.end()).toBe(true);
     await second?.ended;
 
