@@ -127,6 +127,19 @@ type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 /** All error codes, except those that a fault defines. */
 export const ERROR_CODES: readonly string[] = [...Object.keys(STATUS_OF), ...BOUNDARY_CODES];
 
+const KNOWN_CODES: ReadonlySet<string> = new Set(ERROR_CODES);
+
+/** The row of a code on the page of errors, relative to the documentation; `undefined` for codes that only a fault has. */
+export function errorPage(code: string): string | undefined {
+  return KNOWN_CODES.has(code) ? `reference/errors.md#${code.toLowerCase()}` : undefined;
+}
+
+/** The headers that name the code of an error, and the address of its row on the page of errors. */
+export function codeHeaders(code: string): Record<string, string> {
+  const page = errorPage(code)?.replace(".md", ".html");
+  return { "X-Standin-Code": code, ...(page === undefined ? {} : { Link: `</docs/${page}>; rel="help"` }) };
+}
+
 /** An error response; `code` and `message` go into the body with the request's id (S: GeneralError). */
 export type ErrorResponse = {
   readonly status: number;

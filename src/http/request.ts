@@ -13,7 +13,14 @@ import {
   type WorldHandle,
 } from "../worlds/world-handle.ts";
 import { type BodyLimits, type RequestBody, readLimitedBody } from "./body.ts";
-import { badRequest, type ErrorResponse, errorBody, errorResponseOf, shortened } from "./errors.ts";
+import {
+  badRequest,
+  codeHeaders,
+  type ErrorResponse,
+  errorBody,
+  errorResponseOf,
+  shortened,
+} from "./errors.ts";
 
 /** An expected error response, thrown to end the handling of a request. */
 export class RequestError extends Error {
@@ -197,7 +204,12 @@ export function respondWithError(
   response: ErrorResponse,
   requestId = requestIdOf(context),
 ): Response {
-  const headers = { "Content-Type": "application/json", "X-Request-ID": requestId, ...response.headers };
+  const headers = {
+    "Content-Type": "application/json",
+    "X-Request-ID": requestId,
+    ...codeHeaders(response.code),
+    ...response.headers,
+  };
   // Adds the hint to the message. Only the platform API must have the platform's exact messages.
   const message = response.hint === undefined ? response.message : `${response.message}: ${response.hint}`;
   return context.body(errorBody(requestId, { ...response, message }), response.status as 400, headers);

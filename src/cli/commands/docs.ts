@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Command, Option } from "commander";
+import { errorPage } from "../../http/errors.ts";
 import { closestMatch } from "../../kernel/text.ts";
 import { addTargetOptions, findServer, type ServerTarget } from "../client/client.ts";
 import { COMMAND_PAGES, pageOfCommand } from "../docs/command-pages.ts";
@@ -12,7 +13,7 @@ type DocsOptions = ServerTarget & { readonly list?: boolean; readonly open?: boo
 
 export function docsCommand(): Command {
   return addTargetOptions(new Command("docs"))
-    .argument("[topic...]", "name of a page, or a command (default: the first page)")
+    .argument("[topic...]", "name of a page, a command, or the code of an error (default: the first page)")
     .addOption(new Option("--list", "print all topics, in groups").conflicts("open"))
     .addOption(new Option("--open", "open the page in a browser"))
     .addHelpText(
@@ -23,6 +24,7 @@ Prints the URL of the page on the running server. Without a server, prints the p
 Examples:
   $ standin docs --list
   $ standin docs faults
+  $ standin docs BRANCH_NOT_FOUND
   $ standin docs whatif curve --open`,
     )
     .action(async (words: readonly string[], options: DocsOptions) => {
@@ -48,11 +50,13 @@ async function placeOf(page: string, target: ServerTarget): Promise<string> {
   return join(DOCS_FOLDER, page.replace(/#.*/, ""));
 }
 
-/** A page of docs/, by its name, its title, or its command. */
+/** A page of docs/, by its name, its title, its command, or an error that it lists. */
 function pageOf(text: string, topics: readonly Topic[]): string {
   const wanted = text.toLowerCase();
   const found = topics.find(({ name, title }) => name === wanted || title.toLowerCase() === wanted);
   if (found !== undefined) return found.path;
+  const ofError = errorPage(text.toUpperCase());
+  if (ofError !== undefined) return ofError;
   const commands = Object.values(COMMAND_PAGES).flatMap((pages) => Object.keys(pages));
   const [first = ""] = wanted.split(" ");
   if (commands.includes(wanted) || commands.includes(first)) return pageOfCommand(wanted);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { MAX } from "../../../src/input-limits/limits.ts";
 import { createAccount } from "../../support/double/compute.ts";
@@ -251,4 +252,26 @@ test("a key set of an unknown provider is refused, and that of a known one is ac
   const { jwks } = (await double.api("GET", path)).body;
   expect(jwks.map(({ jwks_url }) => jwks_url)).not.toContain("https://bar.com");
   expect(jwks).toHaveLength(4);
+});
+
+test("an error of either API names its code, and its row on the page of errors", async () => {
+  const page = readFileSync("docs/reference/errors.md", "utf8");
+  for (const [path, code] of [
+    ["/api/v2/projects/none", "PROJECT_NOT_FOUND"],
+    ["/_sim/snapshots/none", "SNAPSHOT_NOT_FOUND"],
+    ["/none", "UNKNOWN_PATH"],
+  ] as const) {
+    const { headers } = await double.fetch(
+      new Request(`http://localhost${path}`, {
+        method: path.startsWith("/_sim") ? "DELETE" : "GET",
+        headers: { Authorization: `Bearer ${API_KEY}` },
+      }),
+    );
+    const row = code.toLowerCase();
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "x-standin-code": code,
+      link: `</docs/reference/errors.html#${row}>; rel="help"`,
+    });
+    expect(page).toContain(`<a id="${row}"></a>`);
+  }
 });

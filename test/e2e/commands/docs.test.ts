@@ -12,6 +12,7 @@ test("without a server, standin docs prints the path of a page in the package", 
     [["seed", "files"], "docs/reference/seed-file.md"],
     [["decisions"], "docs/explanation/decisions/README.md"],
     [["whatif", "curve"], "docs/reference/whatif.md"],
+    [["branch_not_found"], "docs/reference/errors.md"],
   ] as const) {
     const { code, stdout, stderr } = await runStandin(["docs", ...topic, ...NO_SERVER]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
