@@ -6,6 +6,7 @@ import { hasSighting } from "./observer.ts";
 
 /** What roles of clients may be members of, as the platform grants it. */
 const GRANTED = [
+  "pg_create_subscription",
   "pg_monitor",
   "pg_read_all_data",
   "pg_read_all_settings",
