@@ -47,14 +47,26 @@ export default defineConfig({
       { text: "First steps", link: "/tutorials/first-steps" },
       { text: "Commands", link: "/reference/commands" },
     ],
-    sidebar: readTopics("docs/index.md").map(({ group, topics }) => ({
-      text: group,
-      collapsed: false,
-      items: topics.map(({ title, path }) => ({
-        text: title[0].toUpperCase() + title.slice(1),
-        link: `/${path.replace(/\.md$/, "")}`,
+    sidebar: {
+      // Decisions are half of the pages. The list of all topics is the largest part of a short page.
+      "/explanation/decisions/": [
+        {
+          text: "Explanation",
+          items: [
+            { text: "Architecture", link: "/explanation/architecture" },
+            { text: "Decisions", link: "/explanation/decisions/README" },
+          ],
+        },
+      ],
+      "/": readTopics("docs/index.md").map(({ group, topics }) => ({
+        text: group,
+        collapsed: false,
+        items: topics.map(({ title, path }) => ({
+          text: title[0].toUpperCase() + title.slice(1),
+          link: `/${path.replace(/\.md$/, "")}`,
+        })),
       })),
-    })),
+    },
     outline: { level: [2, 3] },
     search: { provider: "local" },
   },

@@ -146,7 +146,7 @@ test("a start on a full disk is an error that names the cause", async (context) 
   await createProjectOn(await startServer(data, [], { key: API_KEY }));
 });
 
-const FULL_DISK = /^standin: .*(no space left|disk is full|disk I\/O error)[^\n]*\n$/i;
+const FULL_DISK = /^standin: .*(no space is left|disk is full|disk I\/O error)[^\n]*\n$/i;
 
 /** Writes until the disk stays full; each failure must change nothing. */
 async function expectRefusal(client: ServerClient, reason = "nothing was changed"): Promise<void> {
