@@ -76,9 +76,14 @@ export class AdvanceReaders {
     return this.#view?.taken();
   }
 
-  endAdvance(): void {
-    this.#hasHadReads = false;
+  /** What follows is committed and durable before anybody reads. */
+  endView(): void {
     this.#view?.end();
     this.#view = undefined;
+  }
+
+  endAdvance(): void {
+    this.#hasHadReads = false;
+    this.endView();
   }
 }

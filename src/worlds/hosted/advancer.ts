@@ -195,6 +195,8 @@ export class Advancer {
       const { uncommittedEvents } = simulation;
       if (isDone && uncommittedEvents <= EVENTS_PER_TURN) {
         clock.advanceTo(simulation.world.at);
+        // Whom the last commit notifies sees the end of the advance.
+        this.#readers.endView();
         return finish(live);
       }
       const isPortion = isDone || uncommittedEvents >= eventsPerCommit || areWaiting;
