@@ -143,7 +143,7 @@ function wrapRefusal<T>(path: string, mode: "read" | "create", open: () => T): T
     return open();
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "EACCES" || code.startsWith("SQLITE_CANTOPEN"))
+    if (code === "EACCES" || String(code).startsWith("SQLITE_CANTOPEN"))
       throw new UserError(
         `${path}: it cannot be ${mode === "read" ? "read" : "created or written"} by this user`,
       );

@@ -1,5 +1,5 @@
 import { messageOf } from "../../kernel/message-of.ts";
-import { unwritablePlace } from "../../store/file/read-only-error.ts";
+import { codeOf, unwritablePlace } from "../../store/file/read-only-error.ts";
 
 /** Why a file that the user named could not be read, to follow its name. */
 export function fileProblem(error: unknown): string {
@@ -15,7 +15,7 @@ const UNFINISHED = /\.\d+-\d+\.unfinished$/;
 
 /** Why the system or SQLite did not allow access to a file, to follow its name; `undefined` for other errors. */
 export function refusedAccess(error: unknown): string | undefined {
-  const { code = "" } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (code === "EACCES" || code === "EPERM") return "this user has no permission";
   if (code === "EROFS") return "its file system is read-only";
   if (code === "ENOSPC" || code === "EDQUOT") return "no space is left on the disk";

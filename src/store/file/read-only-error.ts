@@ -1,6 +1,12 @@
+/** The code of an error of the system or of SQLite. Others may have a number, such as an aborted call. */
+export function codeOf(error: unknown): string {
+  const code: unknown = (error as { readonly code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" ? code : "";
+}
+
 /** What this user cannot write, if SQLite can only read a database. Documented at https://www.sqlite.org/rescode.html */
 export function unwritablePlace(error: unknown): "directory" | "file or directory" | undefined {
-  const { code = "" } = error as { readonly code?: string };
+  const code = codeOf(error);
   if (code === "SQLITE_READONLY_DIRECTORY" || code === "SQLITE_READONLY_CANTINIT") return "directory";
   // The file was moved, which is no question of permission.
   if (!code.startsWith("SQLITE_READONLY") || code === "SQLITE_READONLY_DBMOVED") return undefined;

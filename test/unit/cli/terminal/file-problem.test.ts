@@ -17,3 +17,7 @@ test("a file whose name is too long is no text of the system", () => {
   const error = Object.assign(new Error("ENAMETOOLONG: name too long"), { code: "ENAMETOOLONG" });
   expect(writeProblem(error)).toBe("its name is too long");
 });
+
+test("an error whose code is a number, such as that of an aborted call, is no problem of a file", () => {
+  expect(refusedAccess(new DOMException("aborted", "AbortError"))).toBeUndefined();
+});
