@@ -21,7 +21,7 @@ export const ERROR_TEXTS = {
     ],
     FORBIDDEN: [
       403,
-      "A token lacks the right, a presigned URL is wrong or has expired, or the host in the URL is none of this server.",
+      "A token lacks the right, a presigned URL is wrong or has expired, or the host in the URL is not a name of this server.",
       "The message says which, and lists the hosts",
     ],
     UNKNOWN_PATH: [
@@ -192,7 +192,7 @@ export const ERROR_TEXTS = {
   "Rules of the platform": {
     COMPUTE_SIZE_NOT_ALLOWED: [
       422,
-      "This is no compute size, or no range for autoscaling.",
+      "The size does not exist, or the two sizes are not a range for autoscaling.",
       "The message lists the sizes",
     ],
     SUSPEND_TIMEOUT_NOT_ALLOWED: [
@@ -248,7 +248,7 @@ export const ERROR_TEXTS = {
     LOGICAL_REPLICATION_NOT_ALLOWED: [400, "`enable_logical_replication` cannot be disabled again.", ""],
     JWKS_URL_NOT_ALLOWED: [
       400,
-      "The URL is no JSON Web Key Set. No request is sent to it.",
+      "The URL does not return a JSON Web Key Set. No request is sent to it.",
       "The message says which paths are accepted",
     ],
     VPC_ENDPOINT_NOT_ALLOWED: [

@@ -28,8 +28,8 @@ This page lists the errors of the platform API and the control API. It is genera
 \`${TABLE_FILE}\`. The message of an error names the object and the reason.
 
 The code of an error is in the header \`X-Standin-Code\`. The \`code\` of the body has it, too, where the platform
-[names errors](platform-api.md#general), and always in the control API. The header \`Link\` has the address of the row on this page. \`standin docs
-BRANCH_NOT_FOUND\` prints it. A [fault](faults.md) can send any code.
+[names errors](platform-api.md#general), and always in the control API. If the server serves this
+documentation, the header \`Link\` has the address of the row. \`standin docs BRANCH_NOT_FOUND\` prints it. A [fault](faults.md) can send any code.
 
 ${Object.entries(ERROR_TEXTS).map(sectionOf).join("\n\n")}
 `;

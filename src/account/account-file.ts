@@ -1,6 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
+import { codeOf } from "../kernel/error-code.ts";
 import type { SimTime } from "../kernel/time.ts";
 import { MissingInput, UserError } from "../ports/user-error.ts";
 
@@ -142,8 +143,8 @@ function wrapRefusal<T>(path: string, mode: "read" | "create", open: () => T): T
   try {
     return open();
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "EACCES" || String(code).startsWith("SQLITE_CANTOPEN"))
+    const code = codeOf(error);
+    if (code === "EACCES" || code.startsWith("SQLITE_CANTOPEN"))
       throw new UserError(
         `${path}: it cannot be ${mode === "read" ? "read" : "created or written"} by this user`,
       );

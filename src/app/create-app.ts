@@ -1,12 +1,13 @@
 import type { Socket } from "node:net";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { createControl } from "../control-api/app.ts";
 import { guard } from "../control-api/http/guard.ts";
 import type { ControlOptions } from "../control-api/http/handler.ts";
 import { requireRight, type TeamToken } from "../control-api/http/team-token.ts";
 import type { AskAdvice, AskWhatIf } from "../control-api/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
+import { CODE_HEADER, errorPage } from "../http/errors.ts";
 import {
   errorResponseFrom,
   requestIdOf,
@@ -97,7 +98,7 @@ export function createApp(options: AppOptions): Hono {
     writeTurns: readsFirst ? new WriteTurns(steadyTime) : undefined,
   };
   const app = createSurfaces(options, "", defaultWorld, shared);
-  if (options.console !== undefined && options.console !== "off") {
+  if (servesPages(options)) {
     app.route("/", consolePages(options.console));
     app.route("/", docsPages());
   }
@@ -120,6 +121,20 @@ export function createApp(options: AppOptions): Hono {
   app.all("*", unknownPath(defaultWorld, options.console));
   return app;
 }
+
+function servesPages(
+  options: AppOptions,
+): options is AppOptions & { readonly console: Exclude<ConsoleMode, "off"> | "run" } {
+  return options.console !== undefined && options.console !== "off";
+}
+
+/** Gives each error the address of its row on the page of errors. */
+const linkToErrorPage: MiddlewareHandler = async (context, next) => {
+  await next();
+  if (context.res.status < 400) return;
+  const page = errorPage(context.res.headers.get(CODE_HEADER) ?? "");
+  if (page !== undefined) context.header("Link", `</docs/${page.replace(".md", ".html")}>; rel="help"`);
+};
 
 type SharedByWorlds = Pick<ApiOptions, "defaultWorld" | "countUnauthorized" | "writeTurns"> & {
   readonly sqlPlaces: Places;
@@ -144,6 +159,7 @@ function createSurfaces(
     .all("*", unknownPath(worldOf, options.console));
   const app = new Hono().onError(onError);
   if (base === "") app.use("*", closeIfUnread);
+  if (base === "" && servesPages(options)) app.use("*", linkToErrorPage);
   if (cell !== undefined && base === "")
     app.use("*", async (context, next) => {
       await next();

@@ -1,7 +1,7 @@
+import { CODE_HEADER } from "../http/errors.ts";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import {
   CannotRunError,
-  CODE_HEADER,
   CONNECTION_LOST,
   type TargetRequest,
   type TargetResponse,

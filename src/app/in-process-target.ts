@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 import type { WatchedRun } from "../control-api/http/watched-run.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
+import { CODE_HEADER } from "../http/errors.ts";
 import { parseDistribution } from "../kernel/distribution.ts";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import type { SimTime } from "../kernel/time.ts";
@@ -14,7 +15,6 @@ import { everyStep, type Step } from "../scenario/file/step-schema.ts";
 import type { WorldDescription } from "../scenario/file/world-schema.ts";
 import {
   CannotRunError,
-  CODE_HEADER,
   CONNECTION_LOST,
   type ScenarioTarget,
   type TargetRequest,

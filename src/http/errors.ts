@@ -129,15 +129,12 @@ export const ERROR_CODES: readonly string[] = [...Object.keys(STATUS_OF), ...BOU
 
 const KNOWN_CODES: ReadonlySet<string> = new Set(ERROR_CODES);
 
+/** The header that names the code of an error. */
+export const CODE_HEADER = "X-Standin-Code";
+
 /** The row of a code on the page of errors, relative to the documentation; `undefined` for codes that only a fault has. */
 export function errorPage(code: string): string | undefined {
   return KNOWN_CODES.has(code) ? `reference/errors.md#${code.toLowerCase()}` : undefined;
-}
-
-/** The headers that name the code of an error, and the address of its row on the page of errors. */
-export function codeHeaders(code: string): Record<string, string> {
-  const page = errorPage(code)?.replace(".md", ".html");
-  return { "X-Standin-Code": code, ...(page === undefined ? {} : { Link: `</docs/${page}>; rel="help"` }) };
 }
 
 /** An error response; `code` and `message` go into the body with the request's id (S: GeneralError). */

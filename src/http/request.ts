@@ -15,7 +15,7 @@ import {
 import { type BodyLimits, type RequestBody, readLimitedBody } from "./body.ts";
 import {
   badRequest,
-  codeHeaders,
+  CODE_HEADER,
   type ErrorResponse,
   errorBody,
   errorResponseOf,
@@ -207,7 +207,7 @@ export function respondWithError(
   const headers = {
     "Content-Type": "application/json",
     "X-Request-ID": requestId,
-    ...codeHeaders(response.code),
+    [CODE_HEADER]: response.code,
     ...response.headers,
   };
   // Adds the hint to the message. Only the platform API must have the platform's exact messages.

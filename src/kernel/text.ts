@@ -86,3 +86,7 @@ export function listNames(names: readonly string[]): string {
     ? "none"
     : names.slice(0, MAX_LISTED).join(", ") + (names.length > MAX_LISTED ? ", …" : "");
 }
+
+export function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? text;
+}

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { MAX } from "../../input-limits/limits.ts";
+import { codeOf } from "../../kernel/error-code.ts";
 import { removeDatabase } from "../../store/file/atomic-file.ts";
 import type { PendingWorld } from "./failure-files.ts";
 
@@ -45,7 +46,7 @@ export function extractWorld(file: string, path: string): boolean {
     writeFileSync(path, gunzipSync(Buffer.from(base64, "base64"), { maxOutputLength: MAX_EMBEDDED_BYTES }));
     return true;
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code.startsWith("Z_") || code === "ERR_BUFFER_TOO_LARGE") return false;
     throw error;
   }

@@ -1,5 +1,6 @@
+import { codeOf } from "../../kernel/error-code.ts";
 import { messageOf } from "../../kernel/message-of.ts";
-import { codeOf, unwritablePlace } from "../../store/file/read-only-error.ts";
+import { unwritablePlace } from "../../store/file/read-only-error.ts";
 
 /** Why a file that the user named could not be read, to follow its name. */
 export function fileProblem(error: unknown): string {

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { codeHeaders, errorBody, publishedCodeOf, shortened } from "../../http/errors.ts";
+import { CODE_HEADER, errorBody, publishedCodeOf, shortened } from "../../http/errors.ts";
 import type { IncomingCall } from "../../http/request.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
 import { MAX } from "../../input-limits/limits.ts";
@@ -57,7 +57,7 @@ async function answerWithError(
   headers: Record<string, string>,
 ): Promise<Answer> {
   const { status, code, message } = response;
-  Object.assign(headers, codeHeaders(code));
+  headers[CODE_HEADER] = code;
   const hint = response.hint ?? (await manualClockHint(world, status));
   if (hint !== undefined) headers["X-Standin-Hint"] = headerText(hint);
   if ("body" in response) return answerWithBody(call, cached, response, headers);

@@ -9,7 +9,7 @@ import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
 import { ComputeClock } from "./compute-clock.ts";
 import { ComputeSpans } from "./spans.ts";
-import { SubscriptionHold } from "./subscription-hold.ts";
+import { SubscriberActivity } from "./subscriber-activity.ts";
 
 /** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
@@ -44,7 +44,7 @@ export class ServedCompute {
   readonly #ignoresLoad: boolean;
   readonly #onError: (error: unknown, message: string) => void;
   readonly #marks: MarkSchedule;
-  readonly #subscriptions: SubscriptionHold;
+  readonly #subscriptions: SubscriberActivity;
   /** By their connections. */
   readonly #sessions = new Map<string, ServedSession>();
   #sampling: NodeJS.Timeout | undefined;
@@ -79,7 +79,7 @@ export class ServedCompute {
       onAcquired: (engine) => this.#subscriptions.checkOnce(engine).catch(() => undefined),
       onWritten: (bytes) => {
         if (!this.#ignoresLoad) this.spans.addWritten(bytes);
-        if (this.#subscriptions.isHolding) this.#sampleSoon();
+        if (this.#subscriptions.keepsActive) this.#sampleSoon();
       },
       onUnexpectedExit: (log) => {
         options.onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
@@ -88,7 +88,7 @@ export class ServedCompute {
       },
     });
     this.#marks = new MarkSchedule(() => this.host.mark(() => this.spans.idleSince));
-    this.#subscriptions = new SubscriptionHold(world, endpointId, {
+    this.#subscriptions = new SubscriberActivity(world, endpointId, {
       host: this.host,
       spans: this.spans,
       onWatched: () => this.#marks.workEnded(),
@@ -158,7 +158,7 @@ export class ServedCompute {
    */
   sampleNow(): Promise<void> | undefined {
     // Workers of subscriptions may have worked since the last one.
-    if (this.#sampling === undefined && !this.#subscriptions.isHolding) return this.#sampled;
+    if (this.#sampling === undefined && !this.#subscriptions.keepsActive) return this.#sampled;
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
     const sampled: Promise<void> = (this.#sampled ?? Promise.resolve())

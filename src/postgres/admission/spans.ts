@@ -31,7 +31,7 @@ export class ComputeSpans {
   /** The connections that work. */
   readonly #busy = new Set<string>();
   /** Postgres works by itself. */
-  #isHeld = false;
+  #isKeptActive = false;
   #arrivals = 0;
   #blocks: BlockCounts | undefined;
   #writtenBytes = 0;
@@ -63,21 +63,21 @@ export class ComputeSpans {
     this.#add(connectionId);
   }
 
-  /** Work of Postgres begins that is no request, within the transaction. The compute is active. */
-  hold(transaction: Transaction): void {
+  /** Work of Postgres itself begins within the transaction. The compute is active. */
+  keepActive(transaction: Transaction): void {
     this.#beginSpan(transaction);
     if (!this.#isBusy) this.#cpuLoad.workBegins(performance.now());
-    this.#isHeld = true;
+    this.#isKeptActive = true;
   }
 
-  endHold(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
+  endKeepingActive(): void {
+    if (!this.#isKeptActive) return;
+    this.#isKeptActive = false;
     if (!this.#isBusy) this.#beginSilence();
   }
 
   get #isBusy(): boolean {
-    return this.#busy.size > 0 || this.#isHeld;
+    return this.#busy.size > 0 || this.#isKeptActive;
   }
 
   #beginSpan(transaction: Transaction): void {
@@ -111,7 +111,7 @@ export class ComputeSpans {
   end(connectionId: string): void {
     if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
     this.#clock.workEnds();
-    if (!this.#isHeld) this.#beginSilence();
+    if (!this.#isKeptActive) this.#beginSilence();
   }
 
   #beginSilence(): void {
@@ -181,7 +181,7 @@ export class ComputeSpans {
   #reset(): void {
     this.#setSince(undefined);
     this.#busy.clear();
-    this.#isHeld = false;
+    this.#isKeptActive = false;
     this.#cpuLoad.workEnds(performance.now());
     this.#clock.workEnds();
     this.#arrivals = 0;

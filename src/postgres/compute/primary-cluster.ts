@@ -75,13 +75,13 @@ export class PrimaryCluster implements ComputeCluster {
     // Workers need a compute that they keep active.
     if (isReplica) return this.#options.engine.start(request);
     const isOwner = ownsSubscriptions(dataDirectory, this.volumeId);
-    return this.#options.engine.start({ ...request, subscriptions: isOwner ? "connect" : "held" });
+    return this.#options.engine.start({ ...request, subscriptions: isOwner ? "connect" : "blocked" });
   }
 
   async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {
     if (!ownsSubscriptions(this.dataDirectory, this.volumeId))
       await takeOverSubscriptions(engine, this.dataDirectory, this.volumeId);
-    engine.letSubscriptionsConnect();
+    engine.unblockSubscriptions();
     await this.#options.engine.ensureExtension(engine);
     await this.#reconcile(engine, this.#plan.content);
     await removeEarlierForm(engine, await clientDatabases(engine));

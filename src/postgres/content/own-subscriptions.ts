@@ -14,7 +14,7 @@ export function ownsSubscriptions(dataDirectory: string, volumeId: string): bool
 
 /**
  * D: a new branch has none of its parent's subscriptions, which would read the slots of those of the parent. Call it before
- * clients connect, and while workers are held. If the server is killed in between, the next start calls it again.
+ * clients connect, and while workers are blocked. If the server is killed in between, the next start calls it again.
  */
 export async function takeOverSubscriptions(
   engine: RunningEngine,

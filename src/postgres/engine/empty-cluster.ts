@@ -4,13 +4,13 @@ import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { lastLine } from "../../kernel/text.ts";
 import { type OsUser, spawnOptions } from "../machine/os-user.ts";
 import { EngineError, SPARE_DATABASE, SUPERUSER } from "./engine.ts";
 import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
 import { dropLog, firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { segmentNumber } from "./log-position.ts";
-import { lastLine } from "./postgres-process.ts";
 import { PUBLICATION_RIGHTS } from "./publication-rights.ts";
 import { subscriptionRights } from "./subscription-rights.ts";
 

@@ -66,8 +66,8 @@ export type StartRequest = {
   readonly startsAt?: number;
   /** For work of standin on a copy that no log is retained of; default: false. */
   readonly isScratch?: boolean;
-  /** Whether workers of subscriptions connect: never, after `letSubscriptionsConnect`, or from the start on; default: never. */
-  readonly subscriptions?: "held" | "connect";
+  /** When workers of subscriptions connect: after `unblockSubscriptions`, or from the start on. Absent: never. */
+  readonly subscriptions?: "blocked" | "connect";
 };
 
 /** Settings of Postgres that clients may replace, for a major version. */
@@ -119,8 +119,8 @@ export interface RunningEngine {
   readonly isBarredFromDatabases: boolean;
   /** Called before each session of a client in a database: from then on, the cluster shares no file of it. */
   openToClients(database: string): Promise<void>;
-  /** Ends the hold that the engine was started with. */
-  letSubscriptionsConnect(): void;
+  /** Lets the workers of subscriptions connect, if they were blocked at the start. */
+  unblockSubscriptions(): void;
   /** Runs a script as a role of the cluster, in one transaction. Throws `ScriptError`. */
   runScript(sql: string, database: string, role: string): Promise<void>;
   /**

@@ -13,8 +13,8 @@ import {
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "../../kernel/message-of.ts";
+import { lastLine } from "../../kernel/text.ts";
 import { EngineError } from "./engine.ts";
-import { lastLine } from "./postgres-process.ts";
 
 /** The names that `installEngine` and `removeEngine` give. Other files of the directory belong to others. */
 const UNFINISHED_ENGINE = /^\d+\.[0-9a-f]{8}\.unfinished$/;

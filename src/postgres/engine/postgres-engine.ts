@@ -3,9 +3,11 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
+import { lastLine } from "../../kernel/text.ts";
 import { spawnOptions } from "../machine/os-user.ts";
 import { SocketDirectories } from "../machine/socket-directories.ts";
 import { Watchdog } from "../machine/watchdog.ts";
+import { blockSubscriptions } from "./blocked-subscriptions.ts";
 import { ClockFile } from "./clock-file.ts";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
 import { readClusterFile } from "./cluster-files.ts";
@@ -31,11 +33,10 @@ import { KnownInstallations, type KnownInstallationsOptions } from "./known-inst
 import { stopProcessesOn } from "./leftover-processes.ts";
 import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
-import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
+import { exitOf, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 import { lockSettings, serverArguments } from "./server-arguments.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
-import { holdSubscriptions } from "./subscription-hold.ts";
 import { writeClockLibrary } from "./time-library.ts";
 
 const run = promisify(execFile);
@@ -183,7 +184,7 @@ export class PostgresEngine implements Engine {
       ...lockSettings(maxConnections),
       wal_level: logicalReplication ? "logical" : "replica",
       ...(isScratch ? SCRATCH_SETTINGS : ARCHIVE_SETTINGS),
-      ...holdSubscriptions(request.subscriptions, socketDirectory),
+      ...blockSubscriptions(request.subscriptions, socketDirectory),
       // Two segments at least.
       max_wal_size: `${Math.max(2, Math.floor(this.#options.maxLogBytes / SEGMENT_BYTES))}MB`,
       min_wal_size: "2MB",

@@ -3,10 +3,12 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { lastLine } from "../../kernel/text.ts";
 import { processTreeCpuMs } from "../machine/cpu-time.ts";
 import type { OsUser } from "../machine/os-user.ts";
 import { ownFiles, removeCaches, SHARED_WITH_CLIENTS } from "../machine/shared-files.ts";
 import { AdminSessions } from "./admin-sessions.ts";
+import { unblockSubscriptions } from "./blocked-subscriptions.ts";
 import type { ClockFile } from "./clock-file.ts";
 import {
   type Absence,
@@ -21,7 +23,6 @@ import {
 import { runScript } from "./script.ts";
 import { serverLogLine } from "./server-log.ts";
 import { linkPrimary } from "./standby.ts";
-import { releaseSubscriptions } from "./subscription-hold.ts";
 
 /** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
 export const SOCKET_PORT = 5432;
@@ -203,8 +204,8 @@ export class PostgresProcess implements RunningStandby {
     await ownFiles(this.#cluster.dataDirectory, this.#cluster.user);
   }
 
-  letSubscriptionsConnect(): void {
-    releaseSubscriptions(this.#socketDirectory);
+  unblockSubscriptions(): void {
+    unblockSubscriptions(this.#socketDirectory);
   }
 
   async runScript(sql: string, database: string, role: string): Promise<void> {
@@ -262,7 +263,7 @@ export class PostgresProcess implements RunningStandby {
     }
     await removeCaches(this.#cluster.dataDirectory, this.#cluster.user);
     rmSync(this.#socketDirectory, { recursive: true, force: true });
-    releaseSubscriptions(this.#socketDirectory);
+    unblockSubscriptions(this.#socketDirectory);
     this.clock?.remove();
   }
 }
@@ -278,8 +279,4 @@ export async function exitOf(child: ChildProcess): Promise<string> {
     .split("\n")
     .flatMap((line) => serverLogLine(line) ?? [])
     .join("\n");
-}
-
-export function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? text;
 }

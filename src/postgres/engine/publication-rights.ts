@@ -1,15 +1,10 @@
 import { PLATFORM_GROUP } from "./engine.ts";
 import { createEventTrigger, OWN_EVENT_TRIGGERS, onOneLine } from "./event-triggers.ts";
 import { literal } from "./sql-text.ts";
+import { GAP, NAME, NAMES, SPACE, WITH } from "./statement-patterns.ts";
 
 const { publicationStart: START, publicationEnd: END } = OWN_EVENT_TRIGGERS;
 
-const SPACE = "[[:space:]]+";
-const GAP = "[[:space:]]*";
-const NAME = '([a-z_][a-z0-9_$]*|("[^"]*")+)';
-const NAMES = `${NAME}(${GAP},${GAP}${NAME})*`;
-const OPTION = `[a-z_]+(${GAP}=${GAP}([a-z0-9_]+|'[^']*'))?`;
-const WITH = `(${GAP}WITH${GAP}[(]${GAP}${OPTION}(${GAP},${GAP}${OPTION})*${GAP}[)])?`;
 const IN_SCHEMAS = `TABLES${SPACE}IN${SPACE}SCHEMA${SPACE}${NAMES}`;
 
 /** `psql` sends no comments of its own, and `pg_restore` sends none. */
@@ -24,7 +19,7 @@ const OWN_NAMES = Object.values(OWN_EVENT_TRIGGERS).map(literal).join(", ");
 /** Without quotes, they name no role. */
 const ROLE_KEYWORDS = ["current_role", "current_user", "session_user", "public", "none"];
 
-/** A single name, like `NAME`, but without groups. */
+/** A single name. Unlike `NAME`, it is not empty within quotes. */
 const ONE_NAME = '"(?:[^"]|"")+"|[a-z_][a-z0-9_$]*';
 
 /**

@@ -2,18 +2,13 @@ import { CONNECTION_CHECK, CONNECTION_CHECK_FUNCTION } from "./connection-check.
 import { PLATFORM_GROUP } from "./engine.ts";
 import { createEventTrigger, OWN_EVENT_TRIGGERS, onOneLine } from "./event-triggers.ts";
 import { literal } from "./sql-text.ts";
+import { GAP, NAME, NAMES, SPACE, WITH } from "./statement-patterns.ts";
 
 /** Before it, only superusers may create subscriptions, and workers have all rights of the owner in all tables. */
 const ROLE_SINCE = 16;
 /** The last one whose statements were read. A later one may connect in others, too. */
 const CHECKED_UNTIL = 18;
 
-const SPACE = "[[:space:]]+";
-const GAP = "[[:space:]]*";
-const NAME = '(?:[a-z_][a-z0-9_$]*|(?:"[^"]*")+)';
-const NAMES = `${NAME}(?:${GAP},${GAP}${NAME})*`;
-const OPTION = `[a-z_]+(?:${GAP}=${GAP}(?:[a-z0-9_]+|'[^']*'))?`;
-const WITH = `(?:${GAP}WITH${GAP}[(]${GAP}${OPTION}(?:${GAP},${GAP}${OPTION})*${GAP}[)])?`;
 /** The group is the connection string, with its quotes doubled. */
 const CREATE =
   `^${GAP}CREATE${SPACE}SUBSCRIPTION${SPACE}${NAME}${GAP}CONNECTION${GAP}'((?:[^']|'')*)'` +

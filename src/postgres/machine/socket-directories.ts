@@ -62,7 +62,7 @@ export class SocketDirectories {
     if (!isSocketDirectory(directory, this.#user)) return;
     rmSync(directory, { recursive: true, force: true });
     rmSync(this.clockFile(directory), { force: true });
-    rmSync(heldDirectory(directory), { recursive: true, force: true });
+    rmSync(blockedDirectory(directory), { recursive: true, force: true });
     if (root === this.#root) return;
     const names = existsSync(root) ? readdirSync(root) : [];
     if (!names.some((name) => NUMBERED.test(name))) rmSync(root, { recursive: true, force: true });
@@ -76,9 +76,9 @@ export class SocketDirectories {
   }
 }
 
-/** For the held library of subscriptions: beside the directory, as the clock file is. */
-export function heldDirectory(directory: string): string {
-  return `${directory}.held`;
+/** For the file that blocks subscriptions: beside the directory, as the clock file is. */
+export function blockedDirectory(directory: string): string {
+  return `${directory}.blocked`;
 }
 
 /** Whether a path, which a client of Postgres may have written, is that of a directory for sockets. */

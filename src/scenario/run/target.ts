@@ -11,9 +11,6 @@ export type TargetResponse = {
   readonly refusedWith?: string | undefined;
 };
 
-/** The header that has it. */
-export const CODE_HEADER = "X-Standin-Code";
-
 /** The response when a fault drops the connection. */
 export const CONNECTION_LOST: TargetResponse = {
   status: 0,

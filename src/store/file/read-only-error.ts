@@ -1,8 +1,4 @@
-/** The code of an error of the system or of SQLite. Others may have a number, such as an aborted call. */
-export function codeOf(error: unknown): string {
-  const code: unknown = (error as { readonly code?: unknown } | null | undefined)?.code;
-  return typeof code === "string" ? code : "";
-}
+import { codeOf } from "../../kernel/error-code.ts";
 
 /** What this user cannot write, if SQLite can only read a database. Documented at https://www.sqlite.org/rescode.html */
 export function unwritablePlace(error: unknown): "directory" | "file or directory" | undefined {

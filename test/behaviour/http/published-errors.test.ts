@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { createApp } from "../../../src/app/create-app.ts";
 import { MAX } from "../../../src/input-limits/limits.ts";
 import { createAccount } from "../../support/double/compute.ts";
 import { API_KEY, createDouble, createProject } from "../../support/double/double.ts";
@@ -254,24 +255,36 @@ test("a key set of an unknown provider is refused, and that of a known one is ac
   expect(jwks).toHaveLength(4);
 });
 
-test("an error of either API names its code, and its row on the page of errors", async () => {
+test("an error of either API names its code, and its row on the page of errors where that is served", async () => {
   const page = readFileSync("docs/reference/errors.md", "utf8");
-  for (const [path, code] of [
-    ["/api/v2/projects/none", "PROJECT_NOT_FOUND"],
-    ["/_sim/snapshots/none", "SNAPSHOT_NOT_FOUND"],
-    ["/none", "UNKNOWN_PATH"],
+  const withPages = createApp({
+    worlds: double.worlds,
+    version: "test",
+    rateLimit: false,
+    hosts: [],
+    controlToken: undefined,
+    console: "on",
+    onBug: (error) => {
+      throw error;
+    },
+  });
+  for (const [method, path, code] of [
+    ["GET", "/api/v2/projects/none", "PROJECT_NOT_FOUND"],
+    ["DELETE", "/_sim/snapshots/none", "SNAPSHOT_NOT_FOUND"],
+    ["GET", "/w/none/api/v2/projects", "WORLD_NOT_FOUND"],
+    ["GET", "/none", "UNKNOWN_PATH"],
   ] as const) {
-    const { headers } = await double.fetch(
-      new Request(`http://localhost${path}`, {
-        method: path.startsWith("/_sim") ? "DELETE" : "GET",
-        headers: { Authorization: `Bearer ${API_KEY}` },
-      }),
-    );
+    const headersOf = async (fetch: (request: Request) => Response | Promise<Response>) => {
+      const headers = { Authorization: `Bearer ${API_KEY}` };
+      return (await fetch(new Request(`http://localhost${path}`, { method, headers }))).headers;
+    };
     const row = code.toLowerCase();
-    expect(Object.fromEntries(headers)).toMatchObject({
+    expect(Object.fromEntries(await headersOf((request) => withPages.fetch(request)))).toMatchObject({
       "x-standin-code": code,
       link: `</docs/reference/errors.html#${row}>; rel="help"`,
     });
     expect(page).toContain(`<a id="${row}"></a>`);
+    const withoutPages = await headersOf(double.fetch);
+    expect([withoutPages.get("x-standin-code"), withoutPages.get("link")]).toEqual([code, null]);
   }
 });

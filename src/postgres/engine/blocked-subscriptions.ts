@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { heldDirectory } from "../machine/socket-directories.ts";
+import { blockedDirectory } from "../machine/socket-directories.ts";
 import type { StartRequest } from "./engine.ts";
 
 /** The library that connects to publishers. Each process loads it by this name before it reads its subscription. */
@@ -8,16 +8,16 @@ const LIBRARY = "libpqwalreceiver";
 const SUFFIXES = [".so", ".dylib"];
 
 /**
- * Settings for the workers of subscriptions. While they are held, Postgres finds an empty file in the place of the library, so
- * that they end before they connect. In contrast to settings of Postgres with this effect, the hold ends without a restart.
+ * Settings that keep the workers of subscriptions from connecting. While they are blocked, Postgres finds an empty file
+ * instead of the library, so they end before they connect. No setting of Postgres can be ended without a restart.
  */
-export function holdSubscriptions(
+export function blockSubscriptions(
   subscriptions: StartRequest["subscriptions"],
   socketDirectory: string,
 ): Readonly<Record<string, string | number>> {
   if (subscriptions === "connect") return {};
   if (subscriptions === undefined) return { max_logical_replication_workers: 0 };
-  const directory = heldDirectory(socketDirectory);
+  const directory = blockedDirectory(socketDirectory);
   mkdirSync(directory);
   // The user of Postgres reads them, whatever the mask of this process is.
   chmodSync(directory, 0o755);
@@ -29,6 +29,6 @@ export function holdSubscriptions(
   return { dynamic_library_path: `${directory}:$libdir` };
 }
 
-export function releaseSubscriptions(socketDirectory: string): void {
-  rmSync(heldDirectory(socketDirectory), { recursive: true, force: true });
+export function unblockSubscriptions(socketDirectory: string): void {
+  rmSync(blockedDirectory(socketDirectory), { recursive: true, force: true });
 }

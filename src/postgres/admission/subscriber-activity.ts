@@ -10,20 +10,20 @@ const HAS_SUBSCRIPTIONS = "SELECT EXISTS (SELECT FROM pg_subscription WHERE sube
 const WATCH_INTERVAL_MS = 1_000;
 
 /** D: a compute with workers of subscriptions stays active. They need neither a session of a client nor a connection. */
-export class SubscriptionHold {
+export class SubscriberActivity {
   readonly #world: WorldHandle;
   readonly #endpointId: string;
   readonly #host: ComputeHost;
   readonly #spans: ComputeSpans;
   readonly #onWatched: () => void;
-  /** The engine that is held. */
+  /** The engine whose compute is kept active. */
   #engine: RunningEngine | undefined;
-  /** The last engine of which it is known whether it must be held. */
+  /** The last engine of which it is known whether it has subscriptions. */
   #checkedEngine: RunningEngine | undefined;
   #watching: NodeJS.Timeout | undefined;
   #checked: Promise<void> = Promise.resolve();
 
-  /** `onWatched`: called regularly during the hold, because no work of a client ends then. */
+  /** `onWatched`: called regularly while the compute is kept active, because no work of a client ends then. */
   constructor(
     world: WorldHandle,
     endpointId: string,
@@ -40,7 +40,7 @@ export class SubscriptionHold {
     this.#onWatched = onWatched;
   }
 
-  get isHolding(): boolean {
+  get keepsActive(): boolean {
     return this.#engine !== undefined;
   }
 
@@ -49,7 +49,7 @@ export class SubscriptionHold {
     if (this.#checkedEngine !== engine) await this.check();
   }
 
-  /** Begins or ends the hold of the engine that runs. */
+  /** Begins or ends to keep the compute of the running engine active. */
   check(): Promise<void> {
     this.#checked = this.#checked.catch(() => undefined).then(() => this.#check());
     return this.#checked;
@@ -73,7 +73,7 @@ export class SubscriptionHold {
       if (compute?.type !== "read_write") return false;
       const { phase } = compute;
       if (phase.state !== "active" || phase.suspending) return false;
-      this.#spans.hold(transaction);
+      this.#spans.keepActive(transaction);
       return true;
     });
     if (!isActive) return;
@@ -90,7 +90,7 @@ export class SubscriptionHold {
     if (this.#engine === undefined) return;
     this.#engine = undefined;
     clearInterval(this.#watching);
-    this.#spans.endHold();
+    this.#spans.endKeepingActive();
     this.#host.release();
   }
 }
