@@ -56,10 +56,20 @@ const ROOMS = {
     node: true,
   },
   "postgres/machine": { rooms: [], packages: [], node: true },
-  "postgres/engine": { rooms: ["postgres/machine"], packages: ["pg"], node: true },
+  "postgres/engine": { rooms: ["postgres/machine"], packages: [], node: true },
+  "postgres/installations": { rooms: ["postgres/engine", "postgres/machine"], packages: [], node: true },
+  "postgres/rights": { rooms: ["postgres/installations", "postgres/engine"], packages: [], node: true },
+  "postgres/processes": {
+    rooms: ["postgres/rights", "postgres/installations", "postgres/engine", "postgres/machine"],
+    packages: ["pg"],
+    node: true,
+  },
   "postgres/content": { rooms: ["postgres/engine"], packages: [], node: true },
   "postgres/upgrade": {
-    rooms: ["postgres/content", "postgres/engine", "postgres/machine"],
+    rooms: [
+      ...["postgres/content", "postgres/processes", "postgres/rights", "postgres/installations"],
+      ...["postgres/engine", "postgres/machine"],
+    ],
     packages: [],
     node: true,
   },
@@ -94,14 +104,6 @@ const PLATFORM_LAYERS = [
 /** Files that are the interface of a room, for rooms that others may import only through it. */
 const INTERFACES = {
   worlds: ["world-handle.ts", "moves/world-move.ts", "secrets.ts", "scram-verifier.ts"],
-  engine: [
-    "engine.ts",
-    "cluster-files.ts",
-    "cluster-rights.ts",
-    "extension.ts",
-    "log-position.ts",
-    "sql-text.ts",
-  ],
   control: ["document/answers.ts"],
 };
 const MINIMUM_MODULES = 50;
@@ -145,14 +147,12 @@ forbidden.push(
       pathNot: `^src/worlds/(${INTERFACES.worlds.join("|").replaceAll(".", "\\.")})$`,
     },
   },
+  // Everything else uses an engine by its interface, `engine.ts`.
   {
-    name: "engine-interface",
+    name: "postgres-processes",
     severity: "error",
-    from: { path: "^src/postgres/", pathNot: "^src/postgres/(engine|upgrade)/" },
-    to: {
-      path: "^src/postgres/engine/",
-      pathNot: `^src/postgres/engine/(${INTERFACES.engine.join("|").replaceAll(".", "\\.")})$`,
-    },
+    from: { path: "^src/postgres/", pathNot: "^src/postgres/(processes|upgrade)/" },
+    to: { path: "^src/postgres/processes/" },
   },
   // Sessions of the superuser have safe settings, because nothing else opens any (decision 0030).
   {
@@ -161,15 +161,15 @@ forbidden.push(
     from: {
       path: "^src/",
       pathNot:
-        "^src/(postgres/engine/(admin-sessions|script|session-settings)|cli/whatif/databases/postgres-runner)\\.ts$",
+        "^src/(postgres/processes/(admin-sessions|script|session-settings)|cli/whatif/databases/postgres-runner)\\.ts$",
     },
     to: { path: "node_modules/(@types/)?pg/" },
   },
   {
     name: "superuser-sessions",
     severity: "error",
-    from: { path: "^src/", pathNot: "^src/postgres/engine/postgres-process\\.ts$" },
-    to: { path: "^src/postgres/engine/admin-sessions\\.ts$" },
+    from: { path: "^src/", pathNot: "^src/postgres/processes/postgres-process\\.ts$" },
+    to: { path: "^src/postgres/processes/admin-sessions\\.ts$" },
   },
   {
     name: "console-interface",

@@ -8,10 +8,10 @@ import pg from "pg";
 import { generate } from "selfsigned";
 import { DEFAULT_PROFILE, PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import { SUPERUSER } from "../../src/postgres/engine/engine.ts";
-import { writeExtension } from "../../src/postgres/engine/extension.ts";
-import { chooseInstallation, findInstallations } from "../../src/postgres/engine/installation.ts";
-import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
+import { chooseInstallation, findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser, spawnOptions } from "../../src/postgres/machine/os-user.ts";
+import { PostgresEngine } from "../../src/postgres/processes/postgres-engine.ts";
+import { writeExtension } from "../../src/postgres/rights/extension.ts";
 
 const VERSION = PROFILES[DEFAULT_PROFILE].defaultPgVersion;
 const MAX_CONNECTIONS = 112;

@@ -6,7 +6,7 @@ import { messageOf } from "../kernel/message-of.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
 import { EngineError } from "../postgres/engine/engine.ts";
-import { findTimeLibrary } from "../postgres/engine/time-library.ts";
+import { findTimeLibrary } from "../postgres/installations/time-library.ts";
 import { claimDirectory } from "../postgres/machine/claimed-directories.ts";
 import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
 import { CannotRunError } from "../scenario/run/target.ts";

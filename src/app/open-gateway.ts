@@ -119,11 +119,11 @@ export async function openPostgresEngine(
     throw new EngineError("this server runs no Postgres (--engine none)");
   }
   const { engineUser } = await import("../postgres/machine/os-user.ts");
-  const { findInstallations } = await import("../postgres/engine/installation.ts");
-  const { enginesDirectory } = await import("../postgres/engine/installed-engines.ts");
-  const { writeExtension } = await import("../postgres/engine/extension.ts");
-  const { findTimeLibrary } = await import("../postgres/engine/time-library.ts");
-  const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
+  const { findInstallations } = await import("../postgres/installations/installation.ts");
+  const { enginesDirectory } = await import("../postgres/installations/installed-engines.ts");
+  const { writeExtension } = await import("../postgres/rights/extension.ts");
+  const { findTimeLibrary } = await import("../postgres/installations/time-library.ts");
+  const { PostgresEngine } = await import("../postgres/processes/postgres-engine.ts");
   const { removeUnclaimedDirectories } = await import("../postgres/machine/claimed-directories.ts");
   await removeUnclaimedDirectories();
   const user = engineUser();

@@ -3,8 +3,8 @@ import {
   describeInstallations,
   findInstallations,
   type Installation,
-} from "../postgres/engine/installation.ts";
-import { enginesDirectory } from "../postgres/engine/installed-engines.ts";
+} from "../postgres/installations/installation.ts";
+import { enginesDirectory } from "../postgres/installations/installed-engines.ts";
 import { engineUser } from "../postgres/machine/os-user.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import type { EngineVersionRule, PostgresLog, PostgresOptions } from "./open-gateway.ts";

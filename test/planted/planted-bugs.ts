@@ -147,7 +147,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "search-path-missing",
     area: "engine",
-    file: "src/postgres/engine/session-settings.ts",
+    file: "src/postgres/processes/session-settings.ts",
     search: 'search_path: "pg_catalog, pg_temp",',
     replacement: "",
     breaks: "A function of a client that hides one of Postgres runs as the superuser",
@@ -157,7 +157,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "extension-script-unguarded",
     area: "engine",
-    file: "src/postgres/engine/extension-files.ts",
+    file: "src/postgres/rights/extension-files.ts",
     search: "guard(name, text) + changedScript(name, text)",
     replacement: "changedScript(name, text)",
     breaks: "The script of an extension casts to a type of a client as the superuser",
@@ -167,7 +167,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "foreign-server-socket",
     area: "engine",
-    file: "src/postgres/engine/foreign-servers.ts",
+    file: "src/postgres/rights/foreign-servers.ts",
     search: "IF value !~ '^[A-Za-z0-9][A-Za-z0-9.:_-]*$' THEN",
     replacement: "IF value = '' THEN",
     breaks: "postgres_fdw connects to the socket of another branch",
@@ -177,7 +177,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "client-triggers-fire",
     area: "engine",
-    file: "src/postgres/engine/session-settings.ts",
+    file: "src/postgres/processes/session-settings.ts",
     search: 'session_replication_role: "replica",',
     replacement: "",
     breaks: "A trigger of a client runs as the superuser when a schema-only branch is built",
@@ -187,7 +187,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "lock-timeout-missing",
     area: "engine",
-    file: "src/postgres/engine/session-settings.ts",
+    file: "src/postgres/processes/session-settings.ts",
     search: 'lock_timeout: "3s",',
     replacement: "",
     breaks: "A client that holds a lock blocks the roles and databases of all others",
@@ -226,7 +226,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "superusers-not-taken-back",
     area: "engine",
-    file: "src/postgres/engine/cluster-rights.ts",
+    file: "src/postgres/rights/cluster-rights.ts",
     search: "for (const role of superusers) statements.push(",
     replacement: "for (const role of superusers.slice(1)) statements.push(",
     breaks: "A client that was a superuser before an upgrade stays one",
@@ -235,16 +235,16 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "log-shows-client-lines",
     area: "engine",
-    file: "src/postgres/engine/server-log.ts",
+    file: "src/postgres/processes/server-log.ts",
     search: 'return SERVER_PROCESSES.includes(process ?? "") ? ',
     replacement: 'return process !== "" ? ',
     breaks: "The log of the server contains what clients raise, such as their passwords",
-    test: "test/unit/postgres/engine/server-log.test.ts",
+    test: "test/unit/postgres/processes/server-log.test.ts",
   },
   {
     id: "watchdog-not-told",
     area: "engine",
-    file: "src/postgres/engine/postgres-engine.ts",
+    file: "src/postgres/processes/postgres-engine.ts",
     search: "if (pid !== undefined) this.#watchdog.watch(pid);",
     replacement: "",
     breaks: "Postgres goes on after the server is killed, and the next server finds its directory in use",
@@ -254,7 +254,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "pid-file-of-zombie-stays",
     area: "engine",
-    file: "src/postgres/engine/postgres-engine.ts",
+    file: "src/postgres/processes/postgres-engine.ts",
     search: "rmSync(pidFile, { force: true });",
     replacement: "",
     breaks: "A branch does not start until the zombie of its last Postgres is gone",

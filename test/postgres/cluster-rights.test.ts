@@ -1,13 +1,13 @@
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ensureRights } from "../../src/postgres/engine/cluster-rights.ts";
-import { writeExtension } from "../../src/postgres/engine/extension.ts";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
-import { SOCKET_PORT } from "../../src/postgres/engine/postgres-process.ts";
-import { asRole } from "../../src/postgres/engine/script.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
+import { PostgresEngine } from "../../src/postgres/processes/postgres-engine.ts";
+import { SOCKET_PORT } from "../../src/postgres/processes/postgres-process.ts";
+import { asRole } from "../../src/postgres/processes/script.ts";
+import { ensureRights } from "../../src/postgres/rights/cluster-rights.ts";
+import { writeExtension } from "../../src/postgres/rights/extension.ts";
 import { testDirectory } from "../support/server/running-server.ts";
 
 const user = engineUser();

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { PG_SETTINGS, type SettingValues } from "../../src/platform/catalog/pg-setting-values.ts";
 import { problemOfPgSetting } from "../../src/platform/catalog/pg-settings.ts";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import {
   connect,

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createStandin, type Standin, type StandinOptions } from "@standin/standin";
 import { expect, onTestFinished, test } from "vitest";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import { connectTo } from "../support/postgres/postgres.ts";
 import { spawnCommand } from "../support/process/process.ts";

@@ -2,10 +2,10 @@ import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { writeExtension } from "../../src/postgres/engine/extension.ts";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
+import { PostgresEngine } from "../../src/postgres/processes/postgres-engine.ts";
+import { writeExtension } from "../../src/postgres/rights/extension.ts";
 import {
   connect,
   createBranch,

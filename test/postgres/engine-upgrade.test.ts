@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import { findDumpPrograms } from "../../src/postgres/upgrade/dump-programs.ts";
 import {

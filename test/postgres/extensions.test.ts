@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
-import { PUBLISHED_EXTENSIONS } from "../../src/postgres/engine/published-extensions.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
+import { PUBLISHED_EXTENSIONS } from "../../src/postgres/rights/published-extensions.ts";
 import {
   connect,
   createBranch,

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { Client } from "pg";
 import { expect, test } from "vitest";
 import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import { connect, createBranch, letSuspend, serverForTests, stateOf } from "../support/postgres/postgres.ts";
 

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import {
   connect,

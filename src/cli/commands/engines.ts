@@ -38,7 +38,7 @@ function addList(engines: Command): void {
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  $ standin engines list\n  $ standin engines list --json")
     .action(async (options: EngineOptions) => {
-      const { findInstallations } = await import("../../postgres/engine/installation.ts");
+      const { findInstallations } = await import("../../postgres/installations/installation.ts");
       const { engineUser } = await import("../../postgres/machine/os-user.ts");
       const found = await findInstallations(undefined, engineUser(), await directoryOf(options)).catch(
         asCliError,
@@ -70,7 +70,9 @@ Examples:
   $ standin engines install 17 --data /var/lib/standin`,
     )
     .action(async (major: number, options: EngineOptions) => {
-      const { installEngine, installedEngines } = await import("../../postgres/engine/installed-engines.ts");
+      const { installEngine, installedEngines } = await import(
+        "../../postgres/installations/installed-engines.ts"
+      );
       const directory = await directoryOf(options);
       if (installedEngines(directory).some(({ version }) => version === major)) {
         print(`Postgres ${major} is already installed\n`);
@@ -101,7 +103,9 @@ Examples:
   $ standin engines remove 16 --force`,
     )
     .action(async (major: number, options: RemoveOptions) => {
-      const { installedEngines, removeEngine } = await import("../../postgres/engine/installed-engines.ts");
+      const { installedEngines, removeEngine } = await import(
+        "../../postgres/installations/installed-engines.ts"
+      );
       const directory = await directoryOf(options);
       const needing = await countNeeding(major, options);
       if (needing > 0 && installedEngines(directory).some(({ version }) => version === major)) {
@@ -121,7 +125,7 @@ Examples:
 
 /** How many volumes cannot be opened any more without the version that is in the data directory. */
 async function countNeeding(major: number, { data, volumes }: RemoveOptions): Promise<number> {
-  const { findInstallations } = await import("../../postgres/engine/installation.ts");
+  const { findInstallations } = await import("../../postgres/installations/installation.ts");
   const { engineUser } = await import("../../postgres/machine/os-user.ts");
   const { Volumes } = await import("../../postgres/volumes/volumes.ts");
   const { countVolumesOf } = await import("../../postgres/data/volume-versions.ts");
@@ -138,7 +142,7 @@ async function makeReachable(data: string): Promise<void> {
 }
 
 async function directoryOf({ data }: EngineOptions): Promise<string> {
-  const { enginesDirectory } = await import("../../postgres/engine/installed-engines.ts");
+  const { enginesDirectory } = await import("../../postgres/installations/installed-engines.ts");
   return enginesDirectory({ dataDirectory: data });
 }
 

@@ -121,8 +121,8 @@ async function readWorlds(path: string): Promise<SetupFacts["worlds"]> {
 }
 
 async function readEngines(path: string): Promise<SetupFacts["engines"]> {
-  const { findInstallations } = await import("../../postgres/engine/installation.ts");
-  const { enginesDirectory } = await import("../../postgres/engine/installed-engines.ts");
+  const { findInstallations } = await import("../../postgres/installations/installation.ts");
+  const { enginesDirectory } = await import("../../postgres/installations/installed-engines.ts");
   const { engineUser } = await import("../../postgres/machine/os-user.ts");
   try {
     const found = await findInstallations(undefined, engineUser(), enginesDirectory({ dataDirectory: path }));

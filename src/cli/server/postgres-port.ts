@@ -73,7 +73,7 @@ export async function openPostgresPort(
 }
 
 async function checkTimeLibrary(): Promise<void> {
-  const { findTimeLibrary } = await import("../../postgres/engine/time-library.ts");
+  const { findTimeLibrary } = await import("../../postgres/installations/time-library.ts");
   try {
     findTimeLibrary();
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { BlockCounts } from "../../platform/model/cache.ts";
 import { type Row, type RunningEngine, SPARE_DATABASE } from "../engine/engine.ts";
-import type { CountedReads } from "../engine/extension.ts";
+import type { CountedReads } from "../rights/extension.ts";
 import { RelationBlocks, type RelationState, withEvictions } from "./relation-blocks.ts";
 
 /** Postgres looks at every file of a database for its size. */

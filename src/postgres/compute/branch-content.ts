@@ -16,8 +16,8 @@ import { formatVerifier, newVerifier, type Verifier } from "../../worlds/scram-v
 import type { Transaction } from "../../worlds/world-handle.ts";
 import type { Content, LearnedChanges } from "../content/content.ts";
 import { isOwnRole, OWN_DATABASES } from "../engine/engine.ts";
-import type { FileCacheStatistics } from "../engine/extension.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
+import type { FileCacheStatistics } from "../rights/extension.ts";
 import type { KnownVerifiers } from "./known-verifiers.ts";
 import type { EnginePlan } from "./primary-cluster.ts";
 

@@ -1,6 +1,6 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { RunningEngine } from "../engine/engine.ts";
-import type { FileCacheStatistics } from "../engine/extension.ts";
+import type { FileCacheStatistics } from "../rights/extension.ts";
 
 /** The data that the engine of a compute works on, from before its start until after its exit. */
 export interface ComputeCluster {

@@ -1,8 +1,8 @@
 import type { SimTime } from "../../kernel/time.ts";
 import { EngineExited } from "../data/engine-exit.ts";
 import { type Absence, type EngineClock, EngineError, type RunningEngine } from "../engine/engine.ts";
-import { type FileCacheStatistics, writeCacheStatistics } from "../engine/extension.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../protocol/errors.ts";
+import { type FileCacheStatistics, writeCacheStatistics } from "../rights/extension.ts";
 import { BlockStatistics, type DataSample } from "./block-statistics.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 

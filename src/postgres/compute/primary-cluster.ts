@@ -7,9 +7,9 @@ import { asApplied, hasChanges, learnedChanges } from "../content/content.ts";
 import { ownsSubscriptions, takeOverSubscriptions } from "../content/own-subscriptions.ts";
 import type { OpenedData } from "../data/branch-volumes.ts";
 import type { WorldData } from "../data/world-data.ts";
-import { ensureRights, type RevokedRights } from "../engine/cluster-rights.ts";
 import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts";
-import type { FileCacheStatistics } from "../engine/extension.ts";
+import { ensureRights, type RevokedRights } from "../rights/cluster-rights.ts";
+import type { FileCacheStatistics } from "../rights/extension.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 
 /** Facts of the world that the engine of a compute needs, read when it starts. */

@@ -1,6 +1,6 @@
 import type { WorldData } from "../data/world-data.ts";
 import { type Engine, type RunningEngine, type RunningStandby, TooFewConnections } from "../engine/engine.ts";
-import type { FileCacheStatistics } from "../engine/extension.ts";
+import type { FileCacheStatistics } from "../rights/extension.ts";
 import type { Scratch } from "../volumes/volume.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 import type { ComputeHost } from "./compute-host.ts";

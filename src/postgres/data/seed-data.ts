@@ -6,8 +6,8 @@ import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { writeAppliedContent } from "../content/applied-content.ts";
 import { applyContent } from "../content/cluster-content.ts";
 import { asApplied, type Content } from "../content/content.ts";
-import { ensureRights } from "../engine/cluster-rights.ts";
 import type { Engine } from "../engine/engine.ts";
+import { ensureRights } from "../rights/cluster-rights.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 
 /** SQL that fills the database of a project. */

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { readAppliedContent, writeAppliedContent } from "../content/applied-content.ts";
 import { withOpenDatabases } from "../content/cluster-content.ts";
-import { ensureRights } from "../engine/cluster-rights.ts";
 import { EngineError, PLATFORM_GROUP, type RunningEngine } from "../engine/engine.ts";
 import { identifier } from "../engine/sql-text.ts";
 import type { OsUser } from "../machine/os-user.ts";
+import { ensureRights } from "../rights/cluster-rights.ts";
 import {
   applySettings,
   copyDatabaseRights,

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { EngineError, type RunningEngine, SUPERUSER } from "../engine/engine.ts";
-import { SOCKET_PORT } from "../engine/postgres-process.ts";
-import { adminOptions } from "../engine/session-settings.ts";
 import { type OsUser, spawnOptions } from "../machine/os-user.ts";
+import { SOCKET_PORT } from "../processes/postgres-process.ts";
+import { adminOptions } from "../processes/session-settings.ts";
 import type { DumpPrograms } from "./dump-programs.ts";
 
 export type DumpRequest = {

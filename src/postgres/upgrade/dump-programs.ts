@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { EngineError } from "../engine/engine.ts";
-import { type Installation, systemDirectories } from "../engine/installation.ts";
+import { type Installation, systemDirectories } from "../installations/installation.ts";
 import { type OsUser, spawnOptions } from "../machine/os-user.ts";
 
 const run = promisify(execFile);

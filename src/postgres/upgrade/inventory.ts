@@ -7,9 +7,9 @@ import {
   type RunningEngine,
   SUPERUSER,
 } from "../engine/engine.ts";
-import { SOCKET_PORT } from "../engine/postgres-process.ts";
-import { asRole } from "../engine/script.ts";
 import { identifier, literal } from "../engine/sql-text.ts";
+import { SOCKET_PORT } from "../processes/postgres-process.ts";
+import { asRole } from "../processes/script.ts";
 
 /** Objects of a cluster: their names, and the values that must be the same after a copy. */
 export type Inventory = ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PUBLISHED_EXTENSIONS } from "../../../src/postgres/engine/published-extensions.ts";
+import { PUBLISHED_EXTENSIONS } from "../../../src/postgres/rights/published-extensions.ts";
 import { createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres/postgres.ts";
 import { openUri } from "./clients.ts";
 import { SERVER_ARGS } from "./hostile-server.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import type { Installation } from "../../../src/postgres/engine/installation.ts";
+import type { Installation } from "../../../src/postgres/installations/installation.ts";
 import { fillScene, type Scene, type SceneApi } from "../../support/document/contract-scene.ts";
 import { API_KEY } from "../../support/double/double.ts";
 import { type PostgresServer, startPostgresServer } from "../../support/postgres/postgres.ts";

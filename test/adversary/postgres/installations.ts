@@ -1,4 +1,4 @@
-import { findInstallations } from "../../../src/postgres/engine/installation.ts";
+import { findInstallations } from "../../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../../src/postgres/machine/os-user.ts";
 
 /** Every major version of Postgres of this machine. Each has other rules of who may do what. */

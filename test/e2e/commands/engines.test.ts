@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findInstallations } from "../../../src/postgres/engine/installation.ts";
-import { packageName } from "../../../src/postgres/engine/installed-engines.ts";
+import { findInstallations } from "../../../src/postgres/installations/installation.ts";
+import { packageName } from "../../../src/postgres/installations/installed-engines.ts";
 import { engineUser } from "../../../src/postgres/machine/os-user.ts";
 import { Volumes } from "../../../src/postgres/volumes/volumes.ts";
 import { runStandin } from "../../support/process/in-process-command.ts";

@@ -5,7 +5,7 @@ import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { PostgresPort } from "../../../src/app/postgres-port.ts";
 import type { RecordedEvent } from "../../../src/platform/model/events.ts";
 import type { RunningEngine, StartRequest } from "../../../src/postgres/engine/engine.ts";
-import { PostgresEngine } from "../../../src/postgres/engine/postgres-engine.ts";
+import { PostgresEngine } from "../../../src/postgres/processes/postgres-engine.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble } from "../double/double.ts";
 import { SMALL_BLOCKS } from "../store/small-blocks.ts";

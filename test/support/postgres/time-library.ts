@@ -1,5 +1,5 @@
 import { messageOf } from "../../../src/kernel/message-of.ts";
-import { findTimeLibrary } from "../../../src/postgres/engine/time-library.ts";
+import { findTimeLibrary } from "../../../src/postgres/installations/time-library.ts";
 
 /** With `required`, the missing library fails the tests that need it instead of skipping them. */
 const isRequired = process.env["STANDIN_TEST_PROGRAMS"] === "required";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lockSettings } from "../../../src/postgres/engine/server-arguments.ts";
+import { lockSettings } from "../../../src/postgres/processes/server-arguments.ts";
 
 test.each([
   [1, 64],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Installation } from "../../../../src/postgres/engine/installation.ts";
+import type { Installation } from "../../../../src/postgres/installations/installation.ts";
 import { type HostileServer, hostileServerForTests } from "../hostile-server.ts";
 import { isThorough, NEWEST } from "../installations.ts";
 import { secretsIn, stableFiles } from "../judge.ts";

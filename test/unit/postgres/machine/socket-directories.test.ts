@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { PostgresEngine } from "../../../../src/postgres/engine/postgres-engine.ts";
+import { PostgresEngine } from "../../../../src/postgres/processes/postgres-engine.ts";
 import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** Cleans up after a Postgres that has left this path of its sockets in its directory. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { removeUnfinished } from "../../../../src/postgres/engine/installed-engines.ts";
+import { removeUnfinished } from "../../../../src/postgres/installations/installed-engines.ts";
 import { temporaryDirectory } from "../../../support/process/process.ts";
 
 test("of unfinished files, only those with the name of an engine are removed", () => {

@@ -1,4 +1,4 @@
-import type { Absence } from "./engine.ts";
+import type { Absence } from "../engine/engine.ts";
 
 /** Postgres drops a database much faster, unless a client prevents it. */
 const LONGEST_ABSENCE_MS = 10_000;

@@ -1,4 +1,4 @@
-import { literal } from "./sql-text.ts";
+import { literal } from "../engine/sql-text.ts";
 
 /** Rejects a connection string that names a file or a socket of the machine. */
 export const CONNECTION_CHECK = "pg_catalog.standin_check_connection";

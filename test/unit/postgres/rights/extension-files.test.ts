@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { replacedFiles } from "../../../../src/postgres/engine/extension-files.ts";
+import { replacedFiles } from "../../../../src/postgres/rights/extension-files.ts";
 import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** The directory of extensions of an installation with these files. */

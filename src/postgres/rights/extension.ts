@@ -9,11 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { writeClusterFile } from "./cluster-files.ts";
-import { ADMIN_DATABASE, EngineError, type RunningEngine } from "./engine.ts";
+import { writeClusterFile } from "../engine/cluster-files.ts";
+import { ADMIN_DATABASE, EngineError, type RunningEngine } from "../engine/engine.ts";
+import { literal } from "../engine/sql-text.ts";
+import type { Installation } from "../installations/installation.ts";
 import { type ReplacedFiles, replacedFiles } from "./extension-files.ts";
-import type { Installation } from "./installation.ts";
-import { literal } from "./sql-text.ts";
 
 /**
  * Gives the view of the extension its values. `counted`: the reads that they contain. Nothing if the cluster does not

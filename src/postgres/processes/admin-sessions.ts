@@ -1,5 +1,4 @@
 import pg from "pg";
-import { DatabaseAbsences } from "./database-absence.ts";
 import {
   type Absence,
   ADMIN_DATABASE,
@@ -7,7 +6,8 @@ import {
   type Row,
   StatementRejected,
   SUPERUSER,
-} from "./engine.ts";
+} from "../engine/engine.ts";
+import { DatabaseAbsences } from "./database-absence.ts";
 import { adminOptions, localSession } from "./session-settings.ts";
 
 /** Returns all values as text, so that no number loses digits. */

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { StartRequest } from "../engine/engine.ts";
 import { blockedDirectory } from "../machine/socket-directories.ts";
-import type { StartRequest } from "./engine.ts";
 
 /** The library that connects to publishers. Each process loads it by this name before it reads its subscription. */
 const LIBRARY = "libpqwalreceiver";

@@ -1,6 +1,6 @@
-import { PLATFORM_GROUP } from "./engine.ts";
+import { PLATFORM_GROUP } from "../engine/engine.ts";
+import { literal } from "../engine/sql-text.ts";
 import { createEventTrigger, OWN_EVENT_TRIGGERS, onOneLine } from "./event-triggers.ts";
-import { literal } from "./sql-text.ts";
 import { GAP, NAME, NAMES, SPACE, WITH } from "./statement-patterns.ts";
 
 const { publicationStart: START, publicationEnd: END } = OWN_EVENT_TRIGGERS;

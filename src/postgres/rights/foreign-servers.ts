@@ -1,4 +1,4 @@
-import { PLATFORM_GROUP } from "./engine.ts";
+import { PLATFORM_GROUP } from "../engine/engine.ts";
 
 /** The extension whose servers are checked. Its script names its own schema, so it cannot be moved to another. */
 export const CHECKED_WRAPPER = "postgres_fdw";

@@ -4,12 +4,6 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastLine } from "../../kernel/text.ts";
-import { processTreeCpuMs } from "../machine/cpu-time.ts";
-import type { OsUser } from "../machine/os-user.ts";
-import { ownFiles, removeCaches, SHARED_WITH_CLIENTS } from "../machine/shared-files.ts";
-import { AdminSessions } from "./admin-sessions.ts";
-import { unblockSubscriptions } from "./blocked-subscriptions.ts";
-import type { ClockFile } from "./clock-file.ts";
 import {
   type Absence,
   ADMIN_DATABASE,
@@ -19,7 +13,13 @@ import {
   type Row,
   type RunningStandby,
   TooFewConnections,
-} from "./engine.ts";
+} from "../engine/engine.ts";
+import { processTreeCpuMs } from "../machine/cpu-time.ts";
+import type { OsUser } from "../machine/os-user.ts";
+import { ownFiles, removeCaches, SHARED_WITH_CLIENTS } from "../machine/shared-files.ts";
+import { AdminSessions } from "./admin-sessions.ts";
+import { unblockSubscriptions } from "./blocked-subscriptions.ts";
+import type { ClockFile } from "./clock-file.ts";
 import { runScript } from "./script.ts";
 import { serverLogLine } from "./server-log.ts";
 import { linkPrimary } from "./standby.ts";

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PLATFORM_GROUP } from "./engine.ts";
+import { PLATFORM_GROUP } from "../engine/engine.ts";
+import { literal } from "../engine/sql-text.ts";
 import { CHECKED_WRAPPER, checkedWrapper } from "./foreign-servers.ts";
 import { missingExtension, PUBLISHED_EXTENSIONS, type PublishedExtension } from "./published-extensions.ts";
-import { literal } from "./sql-text.ts";
 
 /** Files by their name in the directory of extensions, and the names of the installation's own that they hide. */
 export type ReplacedFiles = {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { type AdminQuery, type Row, ScriptError } from "./engine.ts";
+import { type AdminQuery, type Row, ScriptError } from "../engine/engine.ts";
 import { localSession, type SessionTarget } from "./session-settings.ts";
 
 /** Names are those of `pg_catalog`, whatever a client has set for the database. */

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EngineError } from "./engine.ts";
+import { EngineError } from "../engine/engine.ts";
 import { STOP_SIGNALS, STOP_TIMEOUT_MS } from "./postgres-process.ts";
 
 const POLL_MS = 10;

@@ -1,5 +1,5 @@
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import type { EngineClock } from "./engine.ts";
+import type { EngineClock } from "../engine/engine.ts";
 
 /** A clock that runs may differ by this much before its file is written again. */
 const TOLERANCE_MS = 2;

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { commandNames } from "../../../../src/postgres/engine/leftover-processes.ts";
+import { commandNames } from "../../../../src/postgres/processes/leftover-processes.ts";
 
 const hasPs = spawnSync("ps", ["-p", String(process.pid)]).status === 0;
 

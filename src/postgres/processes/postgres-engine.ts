@@ -4,15 +4,9 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { lastLine } from "../../kernel/text.ts";
-import { spawnOptions } from "../machine/os-user.ts";
-import { SocketDirectories } from "../machine/socket-directories.ts";
-import { Watchdog } from "../machine/watchdog.ts";
-import { blockSubscriptions } from "./blocked-subscriptions.ts";
-import { ClockFile } from "./clock-file.ts";
-import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
-import { readClusterFile } from "./cluster-files.ts";
-import { rememberConnections } from "./control-file.ts";
-import { createEmptyCluster, type EmptyClusterOptions } from "./empty-cluster.ts";
+import { copyWithLog, RECOVERY_SIGNAL } from "../engine/cluster-copy.ts";
+import { readClusterFile } from "../engine/cluster-files.ts";
+import { rememberConnections } from "../engine/control-file.ts";
 import {
   type AdvanceRequest,
   type CopyRequest,
@@ -26,18 +20,24 @@ import {
   type StartRequest,
   SUPERUSER,
   TooFewConnections,
-} from "./engine.ts";
-import { createMissingExtension, programWithExtension } from "./extension.ts";
-import type { Installation } from "./installation.ts";
-import { KnownInstallations, type KnownInstallationsOptions } from "./known-installations.ts";
+} from "../engine/engine.ts";
+import { dropLog, firstSegment, trimLog } from "../engine/log-files.ts";
+import { SEGMENT_BYTES } from "../engine/log-position.ts";
+import type { Installation } from "../installations/installation.ts";
+import { KnownInstallations, type KnownInstallationsOptions } from "../installations/known-installations.ts";
+import { writeClockLibrary } from "../installations/time-library.ts";
+import { spawnOptions } from "../machine/os-user.ts";
+import { SocketDirectories } from "../machine/socket-directories.ts";
+import { Watchdog } from "../machine/watchdog.ts";
+import { createMissingExtension, programWithExtension } from "../rights/extension.ts";
+import { blockSubscriptions } from "./blocked-subscriptions.ts";
+import { ClockFile } from "./clock-file.ts";
+import { createEmptyCluster, type EmptyClusterOptions } from "./empty-cluster.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
-import { dropLog, firstSegment, trimLog } from "./log-files.ts";
-import { SEGMENT_BYTES } from "./log-position.ts";
 import { exitOf, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 import { lockSettings, serverArguments } from "./server-arguments.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
-import { writeClockLibrary } from "./time-library.ts";
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { DatabaseAbsences } from "../../../../src/postgres/engine/database-absence.ts";
+import { DatabaseAbsences } from "../../../../src/postgres/processes/database-absence.ts";
 
 /** Work that goes on until it is ended. */
 function work() {

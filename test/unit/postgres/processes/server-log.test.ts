@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serverLogLine } from "../../../../src/postgres/engine/server-log.ts";
+import { serverLogLine } from "../../../../src/postgres/processes/server-log.ts";
 
 test.each([
   ["[postmaster] LOG:  database system is ready", "LOG:  database system is ready"],

@@ -1,5 +1,5 @@
-import { PLATFORM_GROUP, type RunningEngine, SUPERUSER } from "./engine.ts";
-import { identifier, literal } from "./sql-text.ts";
+import { PLATFORM_GROUP, type RunningEngine, SUPERUSER } from "../engine/engine.ts";
+import { identifier, literal } from "../engine/sql-text.ts";
 
 /** Predefined roles whose members read and write files of the host, or run programs on it. */
 const HOST_ROLES = ["pg_execute_server_program", "pg_read_server_files", "pg_write_server_files"];

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { EngineError } from "./engine.ts";
+import { EngineError } from "../engine/engine.ts";
 import { chooseInstallation, type Installation, noInstallationOf, notInstalled } from "./installation.ts";
 
 export type KnownInstallationsOptions = {

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EngineError } from "./engine.ts";
+import { EngineError } from "../engine/engine.ts";
 
 /** The version without a lock for threads: a process of Postgres has one thread, and signals interrupt it. */
 const FILE = "libfaketime.so.1";

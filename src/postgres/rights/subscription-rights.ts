@@ -1,7 +1,7 @@
+import { PLATFORM_GROUP } from "../engine/engine.ts";
+import { literal } from "../engine/sql-text.ts";
 import { CONNECTION_CHECK, CONNECTION_CHECK_FUNCTION } from "./connection-check.ts";
-import { PLATFORM_GROUP } from "./engine.ts";
 import { createEventTrigger, OWN_EVENT_TRIGGERS, onOneLine } from "./event-triggers.ts";
-import { literal } from "./sql-text.ts";
 import { GAP, NAME, NAMES, SPACE, WITH } from "./statement-patterns.ts";
 
 /** Before it, only superusers may create subscriptions, and workers have all rights of the owner in all tables. */

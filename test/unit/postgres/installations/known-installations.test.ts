@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EngineError } from "../../../../src/postgres/engine/engine.ts";
-import type { Installation } from "../../../../src/postgres/engine/installation.ts";
-import { KnownInstallations } from "../../../../src/postgres/engine/known-installations.ts";
+import type { Installation } from "../../../../src/postgres/installations/installation.ts";
+import { KnownInstallations } from "../../../../src/postgres/installations/known-installations.ts";
 import { testDirectory } from "../../../support/server/running-server.ts";
 
 /** Installations that the test creates and removes while they are known. */

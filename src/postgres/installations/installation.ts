@@ -5,8 +5,8 @@ import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { messageOf } from "../../kernel/message-of.ts";
+import { EngineError } from "../engine/engine.ts";
 import { type OsUser, spawnAs } from "../machine/os-user.ts";
-import { EngineError } from "./engine.ts";
 import { createPackageLinks, installedEngines, packageName } from "./installed-engines.ts";
 
 const run = promisify(execFile);

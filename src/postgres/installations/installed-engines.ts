@@ -14,7 +14,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "../../kernel/message-of.ts";
 import { lastLine } from "../../kernel/text.ts";
-import { EngineError } from "./engine.ts";
+import { EngineError } from "../engine/engine.ts";
 
 /** The names that `installEngine` and `removeEngine` give. Other files of the directory belong to others. */
 const UNFINISHED_ENGINE = /^\d+\.[0-9a-f]{8}\.unfinished$/;

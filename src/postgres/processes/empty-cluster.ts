@@ -5,14 +5,14 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { lastLine } from "../../kernel/text.ts";
+import { EngineError, SPARE_DATABASE, SUPERUSER } from "../engine/engine.ts";
+import { dropLog, firstSegment, LOG_DIRECTORY } from "../engine/log-files.ts";
+import { segmentNumber } from "../engine/log-position.ts";
+import type { Installation } from "../installations/installation.ts";
 import { type OsUser, spawnOptions } from "../machine/os-user.ts";
-import { EngineError, SPARE_DATABASE, SUPERUSER } from "./engine.ts";
-import { type ExtensionFiles, programWithExtension } from "./extension.ts";
-import type { Installation } from "./installation.ts";
-import { dropLog, firstSegment, LOG_DIRECTORY } from "./log-files.ts";
-import { segmentNumber } from "./log-position.ts";
-import { PUBLICATION_RIGHTS } from "./publication-rights.ts";
-import { subscriptionRights } from "./subscription-rights.ts";
+import { type ExtensionFiles, programWithExtension } from "../rights/extension.ts";
+import { PUBLICATION_RIGHTS } from "../rights/publication-rights.ts";
+import { subscriptionRights } from "../rights/subscription-rights.ts";
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeClusterFile } from "./cluster-files.ts";
-import type { EngineAddress } from "./engine.ts";
+import { writeClusterFile } from "../engine/cluster-files.ts";
+import type { EngineAddress } from "../engine/engine.ts";
 
 /** Makes Postgres replay the log of another cluster until it is stopped. */
 const STANDBY_SIGNAL = "standby.signal";
