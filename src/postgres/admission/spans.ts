@@ -31,7 +31,7 @@ export class ComputeSpans {
   /** The connections that work. */
   readonly #busy = new Set<string>();
   /** Postgres works by itself. */
-  #isKeptActive = false;
+  #hasOwnWork = false;
   #arrivals = 0;
   #blocks: BlockCounts | undefined;
   #writtenBytes = 0;
@@ -64,20 +64,20 @@ export class ComputeSpans {
   }
 
   /** Work of Postgres itself begins within the transaction. The compute is active. */
-  keepActive(transaction: Transaction): void {
+  beginOwnWork(transaction: Transaction): void {
     this.#beginSpan(transaction);
     if (!this.#isBusy) this.#cpuLoad.workBegins(performance.now());
-    this.#isKeptActive = true;
+    this.#hasOwnWork = true;
   }
 
-  endKeepingActive(): void {
-    if (!this.#isKeptActive) return;
-    this.#isKeptActive = false;
+  endOwnWork(): void {
+    if (!this.#hasOwnWork) return;
+    this.#hasOwnWork = false;
     if (!this.#isBusy) this.#beginSilence();
   }
 
   get #isBusy(): boolean {
-    return this.#busy.size > 0 || this.#isKeptActive;
+    return this.#busy.size > 0 || this.#hasOwnWork;
   }
 
   #beginSpan(transaction: Transaction): void {
@@ -111,7 +111,7 @@ export class ComputeSpans {
   end(connectionId: string): void {
     if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
     this.#clock.workEnds();
-    if (!this.#isKeptActive) this.#beginSilence();
+    if (!this.#hasOwnWork) this.#beginSilence();
   }
 
   #beginSilence(): void {
@@ -181,7 +181,7 @@ export class ComputeSpans {
   #reset(): void {
     this.#setSince(undefined);
     this.#busy.clear();
-    this.#isKeptActive = false;
+    this.#hasOwnWork = false;
     this.#cpuLoad.workEnds(performance.now());
     this.#clock.workEnds();
     this.#arrivals = 0;

@@ -73,7 +73,7 @@ export class SubscriberActivity {
       if (compute?.type !== "read_write") return false;
       const { phase } = compute;
       if (phase.state !== "active" || phase.suspending) return false;
-      this.#spans.keepActive(transaction);
+      this.#spans.beginOwnWork(transaction);
       return true;
     });
     if (!isActive) return;
@@ -90,7 +90,7 @@ export class SubscriberActivity {
     if (this.#engine === undefined) return;
     this.#engine = undefined;
     clearInterval(this.#watching);
-    this.#spans.endKeepingActive();
+    this.#spans.endOwnWork();
     this.#host.release();
   }
 }
