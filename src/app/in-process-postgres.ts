@@ -5,18 +5,14 @@ import type { Duplex } from "node:stream";
 import { messageOf } from "../kernel/message-of.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
-import { EngineError } from "../postgres/engine/engine.ts";
-import { findTimeLibrary } from "../postgres/installations/time-library.ts";
 import { claimDirectory } from "../postgres/machine/claimed-directories.ts";
 import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
-import { CannotRunError } from "../scenario/run/target.ts";
-import { DEFAULT_DATA } from "../worlds/directory-layout.ts";
+import { DEFAULT_DATA, volumesFolder } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 
-import { DEFAULT_ENGINE_VERSION, type PostgresOptions, type SqlClock } from "./open-gateway.ts";
+import { DEFAULT_ENGINE_VERSION, type PostgresOptions } from "./open-gateway.ts";
 import { DEFAULT_MAX_BRANCH_HISTORY, PostgresPort } from "./postgres-port.ts";
 import type { PostgresServices } from "./postgres-services.ts";
-import { VOLUMES } from "./run-files.ts";
 
 const HOST = "127.0.0.1";
 const MAX_ENGINES = 32;
@@ -59,7 +55,7 @@ export async function openInProcessPostgres(
   const options = {
     dataDirectory: directory,
     isTemporary: data === undefined,
-    volumes: join(directory, VOLUMES),
+    volumes: volumesFolder(directory),
     tlsDirectory: join(directory, "tls"),
     engine: "auto" as const,
     engineVersion,
@@ -104,24 +100,4 @@ export async function openInProcessPostgres(
     prepareCopy: (world) => port.prepareCopy(world),
     close,
   };
-}
-
-/** Postgres for the steps of a scenario that execute SQL. `enginesData`: as of `PostgresOptions`. */
-export async function openPostgresOfRun(
-  worlds: WorldsHandle,
-  data: string | undefined,
-  {
-    sqlClock,
-    enginesData = DEFAULT_DATA,
-  }: { readonly sqlClock: SqlClock; readonly enginesData?: string | undefined },
-): Promise<InProcessPostgres> {
-  let need = "world.sql_clock";
-  try {
-    if (sqlClock === "world") findTimeLibrary();
-    need = "sql steps need Postgres";
-    return await openInProcessPostgres(worlds, data, { ignoresLoad: true, enginesData, sqlClock });
-  } catch (error) {
-    if (error instanceof EngineError) throw new CannotRunError(`${need}: ${error.message}`);
-    throw error;
-  }
 }

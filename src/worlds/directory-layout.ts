@@ -28,6 +28,11 @@ export function worldFilePath(directory: string, world: string): string {
   return join(worldsFolder(directory), `${world}.sqlite`);
 }
 
+/** The folder with the data of branches, unless `--volumes` names another one. */
+export function volumesFolder(directory: string): string {
+  return join(directory, "volumes");
+}
+
 /** The mark of a world that moves, or has moved, to another server. */
 export function moveMarkPath(directory: string, world: string): string {
   return join(worldsFolder(directory), `${world}${MOVED_SUFFIX}`);

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { messageOf } from "../../kernel/message-of.ts";
+import { volumesFolder } from "../../worlds/directory-layout.ts";
 import { upgradeCommand } from "../engines/upgrade-command.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { dataOption, envOption, jsonOption } from "../terminal/options.ts";
@@ -131,7 +132,7 @@ async function countNeeding(major: number, { data, volumes }: RemoveOptions): Pr
   const { countVolumesOf } = await import("../../postgres/data/volume-versions.ts");
   const others = await findInstallations(undefined, engineUser()).catch(() => []);
   if (others.some(({ version }) => version === major)) return 0;
-  return countVolumesOf(new Volumes(volumes ?? join(data, "volumes"), data), major);
+  return countVolumesOf(new Volumes(volumes ?? volumesFolder(data), data), major);
 }
 
 /** Lets the user of Postgres enter the data directory, as a server does. The files in it stay private. */

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { Command, Option } from "commander";
 import { plural } from "../../whatif/units/number-format.ts";
+import { volumesFolder } from "../../worlds/directory-layout.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { addDataPathOptions, dataPathOf, envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -59,7 +59,7 @@ Examples:
         const { exportEvents, exportWorld } = await import("../history/world-history.ts");
         const { DataDirectory } = await import("../../worlds/data-directory.ts");
         const { openDataDirectory } = await import("../history/open-data-directory.ts");
-        const dataFrom = withData === true ? (volumes ?? join(path, "volumes")) : undefined;
+        const dataFrom = withData === true ? (volumes ?? volumesFolder(path)) : undefined;
         if (withData === true && !DataDirectory.hasWorld(path, world))
           throw new CliError(`--with-data: ${path} is not a data directory with a world "${world}"`, true);
         const directory = withData === true ? openDataDirectory(path) : undefined;

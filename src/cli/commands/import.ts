@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { Command, Option } from "commander";
+import { volumesFolder } from "../../worlds/directory-layout.ts";
 import { checkInputExists } from "../terminal/input-file.ts";
 import { dataOption, envOption, jsonOption, worldOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -47,7 +47,7 @@ Examples:
         file,
         data,
         world,
-        withData === true ? (volumes ?? join(data, "volumes")) : undefined,
+        withData === true ? (volumes ?? volumesFolder(data)) : undefined,
       );
       const { to } = imported;
       if (imported.data === "left out")

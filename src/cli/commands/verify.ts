@@ -1,6 +1,7 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Command } from "commander";
 import { plural } from "../../whatif/units/number-format.ts";
+import { volumesFolder } from "../../worlds/directory-layout.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { addDataPathOptions, dataPathOf, envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -36,7 +37,7 @@ Examples:
         const path = dataPathOf(pathArgument, command);
         const history = await verifyWorld(path, world);
         const file = worldDatabasePath(path, world);
-        const directory = volumes ?? (file === resolve(path) ? undefined : join(path, "volumes"));
+        const directory = volumes ?? (file === resolve(path) ? undefined : volumesFolder(path));
         const data = directory === undefined ? undefined : await verifyData(file, directory);
         const verification = {
           ...history,

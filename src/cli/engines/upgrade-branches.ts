@@ -16,6 +16,7 @@ import { engineUser } from "../../postgres/machine/os-user.ts";
 import type { Carried } from "../../postgres/upgrade/carry-cluster.ts";
 import { findDumpPrograms } from "../../postgres/upgrade/dump-programs.ts";
 import { Volumes } from "../../postgres/volumes/volumes.ts";
+import { volumesFolder } from "../../worlds/directory-layout.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -78,7 +79,7 @@ async function upgradeIn(
 ): Promise<readonly BranchUpgrade[]> {
   const found = worlds.world(options.world);
   if (!found.ok) throw new CliError(`--world ${options.world}: ${found.refusal.message}`);
-  const volumes = new Volumes(options.volumes ?? join(data, "volumes"), data);
+  const volumes = new Volumes(options.volumes ?? volumesFolder(data), data);
   const planned = await planUpgrades(found.value, volumes, options);
   if (options.dryRun || planned.every(({ result }) => result !== "planned"))
     return planned.map(({ row: _, ...branch }) => branch);

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { placeholderKey } from "../../app/scenario-world.ts";
-import { worldDigest } from "../../app/world-digest.ts";
+import { placeholderKey } from "../../app/targets/scenario-world.ts";
+import { worldDigest } from "../../app/targets/world-digest.ts";
 import { renderFault } from "../../control-api/http/fault-fields.ts";
 import { renderObject as shownAs } from "../../control-api/http/render-object.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";

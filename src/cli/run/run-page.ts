@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { createAdaptorServer } from "@hono/node-server";
-import type { ServedTarget } from "../../app/in-process-target.ts";
+import type { ServedTarget } from "../../app/targets/in-process-target.ts";
 import type { RunAction, RunState } from "../../control-api/http/watched-run.ts";
 import { isoInstant } from "../../kernel/calendar.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { HostsFile } from "../../app/hosts-file.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { hostNamesResolve, PostgresPort } from "../../app/postgres-port.ts";
 import { messageOf } from "../../kernel/message-of.ts";
 import type { PostgresAddress } from "../../platform-api/render/connection-uri.ts";
+import { volumesFolder } from "../../worlds/directory-layout.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import type { Log } from "./log.ts";
@@ -36,7 +37,7 @@ export async function openPostgresPort(
   const { engine, engineBin } = options;
   if (options.pgPort === "none") return undefined;
   if (engine !== "none" && options.sqlClock === "world") await checkTimeLibrary();
-  const { data, volumes = join(data, "volumes"), requireTls = false, proxyProtocol = false } = options;
+  const { data, volumes = volumesFolder(data), requireTls = false, proxyProtocol = false } = options;
   const { maxEngines, maxBranchHistory, maxData } = options;
   const tlsDirectory = resolve(data, "tls");
   const tlsFiles = readTlsFiles(options);

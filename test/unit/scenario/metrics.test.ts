@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openInProcessTarget } from "../../../src/app/in-process-target.ts";
+import { openInProcessTarget } from "../../../src/app/targets/in-process-target.ts";
 import { usageAt } from "../../../src/platform/rules/usage/meter.ts";
 import { parseScenario } from "../../../src/scenario/parse-scenario.ts";
 import { runScenario } from "../../../src/scenario/run/run-scenario.ts";

@@ -1,33 +1,33 @@
 import type { Hono } from "hono";
-import type { WatchedRun } from "../control-api/http/watched-run.ts";
-import { ConnectionLost } from "../http/connection-lost.ts";
-import { CODE_HEADER } from "../http/errors.ts";
-import { parseDistribution } from "../kernel/distribution.ts";
-import { omitUndefined } from "../kernel/omit-undefined.ts";
-import type { SimTime } from "../kernel/time.ts";
-import type { RecordedEvent } from "../platform/model/events.ts";
-import { validApiKeys } from "../platform/rules/account/decide-api-key.ts";
-import type { World } from "../platform/world/world.ts";
-import type { Labels } from "../scenario/file/labels.ts";
-import type { Scenario } from "../scenario/file/scenario-schema.ts";
-import { applySeedFile } from "../scenario/file/seed-file.ts";
-import { everyStep, type Step } from "../scenario/file/step-schema.ts";
-import type { WorldDescription } from "../scenario/file/world-schema.ts";
+import type { WatchedRun } from "../../control-api/http/watched-run.ts";
+import { ConnectionLost } from "../../http/connection-lost.ts";
+import { CODE_HEADER } from "../../http/errors.ts";
+import { parseDistribution } from "../../kernel/distribution.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { validApiKeys } from "../../platform/rules/account/decide-api-key.ts";
+import type { World } from "../../platform/world/world.ts";
+import type { Labels } from "../../scenario/file/labels.ts";
+import type { Scenario } from "../../scenario/file/scenario-schema.ts";
+import { applySeedFile } from "../../scenario/file/seed-file.ts";
+import { everyStep, type Step } from "../../scenario/file/step-schema.ts";
+import type { WorldDescription } from "../../scenario/file/world-schema.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,
   type ScenarioTarget,
   type TargetRequest,
   type TargetResponse,
-} from "../scenario/run/target.ts";
-import { type ArrivalSource, NO_ARRIVALS } from "../simulation/arrival-source.ts";
-import { DiscardingJournal } from "../simulation/discarding-journal.ts";
-import { MemoryJournal } from "../simulation/memory-journal.ts";
-import { DataDirectory } from "../worlds/data-directory.ts";
-import { createApp } from "./create-app.ts";
-import type { InProcessPostgres } from "./in-process-postgres.ts";
-import { memoryStorage, type OpenedWorlds, openWorlds } from "./open-worlds.ts";
-import { MIGRATIONS_FOLDER } from "./package-root.ts";
+} from "../../scenario/run/target.ts";
+import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
+import { DiscardingJournal } from "../../simulation/discarding-journal.ts";
+import { MemoryJournal } from "../../simulation/memory-journal.ts";
+import { DataDirectory } from "../../worlds/data-directory.ts";
+import { createApp } from "../create-app.ts";
+import type { InProcessPostgres } from "../in-process-postgres.ts";
+import { memoryStorage, type OpenedWorlds, openWorlds } from "../open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "../package-root.ts";
 import { crash, importRecordedWorld } from "./run-files.ts";
 import { addLabels, createLabels, keyOf, placeholderKey, seedFileOf } from "./scenario-world.ts";
 import { worldDigest } from "./world-digest.ts";
@@ -147,7 +147,7 @@ class InProcessTarget implements ServedTarget {
     );
     const { worlds, world } = this.#opened;
     if (this.#needs.sql) {
-      const { openPostgresOfRun } = await import("./in-process-postgres.ts");
+      const { openPostgresOfRun } = await import("./run-postgres.ts");
       this.#postgres = await openPostgresOfRun(worlds, this.#directory?.path, {
         sqlClock: this.#description.sql_clock,
         enginesData: this.#needs.enginesData,

@@ -1,5 +1,5 @@
-import type { Labels } from "../scenario/file/labels.ts";
-import type { ProjectDescription } from "../scenario/file/world-description.ts";
+import type { Labels } from "../../scenario/file/labels.ts";
+import type { ProjectDescription } from "../../scenario/file/world-description.ts";
 import type { HttpConnection } from "./http-connection.ts";
 
 type WithId = { readonly id: string };

@@ -1,27 +1,31 @@
 import { createHash } from "node:crypto";
-import { parseObject } from "../control-api/http/render-object.ts";
-import { isoInstant } from "../kernel/calendar.ts";
-import { type DurationDistribution, formatDistribution, parseDistribution } from "../kernel/distribution.ts";
-import type { SimTime } from "../kernel/time.ts";
-import type { Refusal } from "../platform/catalog/refusal-codes.ts";
-import type { Activity } from "../platform/model/activity.ts";
-import type { RecordedEvent } from "../platform/model/events.ts";
-import { DEFAULT_DURATIONS } from "../platform/model/world-settings.ts";
-import { findReachableCompute } from "../platform/rules/compute/decide-activity.ts";
-import { evolve } from "../platform/rules/evolve.ts";
-import { emptyWorld, type World } from "../platform/world/world.ts";
-import { isRestoreCall } from "../scenario/check/times.ts";
-import { Labels } from "../scenario/file/labels.ts";
-import type { Scenario } from "../scenario/file/scenario-schema.ts";
-import { accountDescriptions } from "../scenario/file/world-description.ts";
-import type { WorldDescription } from "../scenario/file/world-schema.ts";
+import { parseObject } from "../../control-api/http/render-object.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import {
+  type DurationDistribution,
+  formatDistribution,
+  parseDistribution,
+} from "../../kernel/distribution.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Refusal } from "../../platform/catalog/refusal-codes.ts";
+import type { Activity } from "../../platform/model/activity.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { DEFAULT_DURATIONS } from "../../platform/model/world-settings.ts";
+import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
+import { evolve } from "../../platform/rules/evolve.ts";
+import { emptyWorld, type World } from "../../platform/world/world.ts";
+import { isRestoreCall } from "../../scenario/check/times.ts";
+import { Labels } from "../../scenario/file/labels.ts";
+import type { Scenario } from "../../scenario/file/scenario-schema.ts";
+import { accountDescriptions } from "../../scenario/file/world-description.ts";
+import type { WorldDescription } from "../../scenario/file/world-schema.ts";
 import {
   CannotRunError,
   type ScenarioTarget,
   type TargetRequest,
   type TargetResponse,
-} from "../scenario/run/target.ts";
-import type { ArrivalSource } from "../simulation/arrival-source.ts";
+} from "../../scenario/run/target.ts";
+import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { HttpConnection, type RemoteServer } from "./http-connection.ts";
 import { HttpLayout } from "./http-layout.ts";
 import { rejectUnsupported } from "./unsupported-on-servers.ts";

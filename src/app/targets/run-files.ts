@@ -1,17 +1,14 @@
 import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkSchema } from "../store/file/check-schema.ts";
-import { vacuumCopy } from "../store/file/open-read-only.ts";
-import { redactSecrets } from "../store/file/redact-secrets.ts";
-import { DataDirectory } from "../worlds/data-directory.ts";
-import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
-import { hashSecret } from "../worlds/secrets.ts";
-import { MIGRATIONS_FOLDER } from "./package-root.ts";
+import { checkSchema } from "../../store/file/check-schema.ts";
+import { vacuumCopy } from "../../store/file/open-read-only.ts";
+import { redactSecrets } from "../../store/file/redact-secrets.ts";
+import { DataDirectory } from "../../worlds/data-directory.ts";
+import { DEFAULT_WORLD, volumesFolder } from "../../worlds/directory-layout.ts";
+import { hashSecret } from "../../worlds/secrets.ts";
+import { MIGRATIONS_FOLDER } from "../package-root.ts";
 import { placeholderKey } from "./scenario-world.ts";
-
-/** In the directory of a run, the directory with the data of branches. */
-export const VOLUMES = "volumes";
 
 /** A new directory in `parent` for the files of one run, and a function that removes it. */
 export function temporaryDirectory(parent = tmpdir()): {
@@ -51,13 +48,13 @@ export function importRecordedWorld(
  */
 export async function crash(data: string, close: () => Promise<void>): Promise<void> {
   const crashCopy = `${data}.left`;
-  const volumes = join(data, VOLUMES);
+  const volumes = volumesFolder(data);
   cpSync(data, crashCopy, {
     recursive: true,
     filter: (path) => path !== volumes && !path.endsWith("standin.lock"),
   });
   await close();
-  if (existsSync(volumes)) renameSync(volumes, join(crashCopy, VOLUMES));
+  if (existsSync(volumes)) renameSync(volumes, volumesFolder(crashCopy));
   rmSync(data, { recursive: true });
   renameSync(crashCopy, data);
 }

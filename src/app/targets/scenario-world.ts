@@ -1,9 +1,9 @@
-import { omitUndefined } from "../kernel/omit-undefined.ts";
-import type { World } from "../platform/world/world.ts";
-import { Labels } from "../scenario/file/labels.ts";
-import type { SeedFile } from "../scenario/file/seed-schema.ts";
-import { accountDescriptions } from "../scenario/file/world-description.ts";
-import type { WorldDescription } from "../scenario/file/world-schema.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { World } from "../../platform/world/world.ts";
+import { Labels } from "../../scenario/file/labels.ts";
+import type { SeedFile } from "../../scenario/file/seed-schema.ts";
+import { accountDescriptions } from "../../scenario/file/world-description.ts";
+import type { WorldDescription } from "../../scenario/file/world-schema.ts";
 
 /** The API key of an account. Fixed, so that a scenario creates the same world on every run. */
 export function keyOf(account: string): string {

@@ -1,7 +1,7 @@
-import type { Scenario } from "../scenario/file/scenario-schema.ts";
-import { everyStep } from "../scenario/file/step-schema.ts";
-import { isClosedLoop } from "../scenario/file/traffic-schema.ts";
-import { CannotRunError } from "../scenario/run/target.ts";
+import type { Scenario } from "../../scenario/file/scenario-schema.ts";
+import { everyStep } from "../../scenario/file/step-schema.ts";
+import { isClosedLoop } from "../../scenario/file/traffic-schema.ts";
+import { CannotRunError } from "../../scenario/run/target.ts";
 
 /** Rejects a scenario that needs more of its target than a server offers. */
 export function rejectUnsupported({ steps, traffic, world, state }: Scenario): void {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { renderState } from "../control-api/routes/state.ts";
-import { emptyWorld, type World } from "../platform/world/world.ts";
+import { renderState } from "../../control-api/routes/state.ts";
+import { emptyWorld, type World } from "../../platform/world/world.ts";
 
 /** A short hash of the state of a world. */
 export function worldDigest(world: World): string {

@@ -1,12 +1,12 @@
-import { CODE_HEADER } from "../http/errors.ts";
-import { omitUndefined } from "../kernel/omit-undefined.ts";
+import { CODE_HEADER } from "../../http/errors.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,
   type TargetRequest,
   type TargetResponse,
-} from "../scenario/run/target.ts";
-import { probeServer } from "./server-probe.ts";
+} from "../../scenario/run/target.ts";
+import { probeServer } from "../server-probe.ts";
 
 export type RemoteServer = { readonly url: string; readonly controlToken?: string | undefined };
 
