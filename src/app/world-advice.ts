@@ -7,7 +7,7 @@ import { randomFrom } from "../simulation/random.ts";
 import { effectiveProfile, questionFrom } from "../whatif/input/question.ts";
 import { parseSlo, SLO_RULE, sloSource } from "../whatif/input/slo.ts";
 import { limitsFor } from "../whatif/page/page-layout.ts";
-import { adviceText } from "../whatif/questions/advice/advice-page.ts";
+import { adviceText } from "../whatif/questions/advice/advice-text.ts";
 import { adviceSteps } from "../whatif/questions/advice/advise-traffic.ts";
 import type { OtherUsage } from "../whatif/units/bill.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";

@@ -13,7 +13,7 @@ import {
 import { newestPriceList } from "../../../src/platform/catalog/price-lists.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { SuspendDelay } from "../../../src/whatif/gap-curve/delay.ts";
-import { adviceText } from "../../../src/whatif/questions/advice/advice-page.ts";
+import { adviceText } from "../../../src/whatif/questions/advice/advice-text.ts";
 
 /** A kind of traffic under one seed: what is recorded, the advice for it, and the month after it. */
 function casesOf(name: string, seed: number) {

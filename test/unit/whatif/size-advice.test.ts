@@ -7,7 +7,7 @@ import { type Question, questionFrom } from "../../../src/whatif/input/question.
 import { parseSlo, type Slo } from "../../../src/whatif/input/slo.ts";
 import { worldDefaults } from "../../../src/whatif/input/world-defaults.ts";
 import type { Advice } from "../../../src/whatif/questions/advice/advice.ts";
-import { adviceText } from "../../../src/whatif/questions/advice/advice-page.ts";
+import { adviceText } from "../../../src/whatif/questions/advice/advice-text.ts";
 import { adviceSteps } from "../../../src/whatif/questions/advice/advise-traffic.ts";
 import {
   type CapacityReport,

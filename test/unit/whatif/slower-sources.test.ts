@@ -5,7 +5,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import type { ComputeArrivals } from "../../../src/traffic/recorded/trace/trace.ts";
 import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { parseSlo, type Slo } from "../../../src/whatif/input/slo.ts";
-import { adviceText } from "../../../src/whatif/questions/advice/advice-page.ts";
+import { adviceText } from "../../../src/whatif/questions/advice/advice-text.ts";
 import { adviceSteps } from "../../../src/whatif/questions/advice/advise-traffic.ts";
 import { slowerInterval } from "../../../src/whatif/questions/advice/slower-sources.ts";
 import { spacedArrivals } from "../../../src/whatif/trace/spaced-arrivals.ts";

@@ -16,7 +16,7 @@ import { type AttributionReport, attributionReport } from "../attribution/attrib
 import { CurveAnswer } from "../curve/curve-answer.ts";
 import type { Advice } from "./advice.ts";
 import { adviceOfAnswers, type WaitsForSlo } from "./advice-of-answers.ts";
-import { freePlanText } from "./advice-page.ts";
+import { freePlanText } from "./advice-text.ts";
 import { type SizeChoices, sizeChoices } from "./size-choices.ts";
 import type { SizeTerms } from "./size-replays.ts";
 import { SloWaits, withoutSource } from "./slo-waits.ts";
