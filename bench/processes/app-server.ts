@@ -1,7 +1,9 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
-import { createApp } from "../../src/app/create-app.ts";
+import { createHttpServer } from "../../src/app/http-server.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
+import { createServedApp } from "../../src/app/served-app.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import "./process-metrics.ts";
@@ -28,29 +30,29 @@ const storage =
     ? memoryStorage(() => new NoJournal())
     : new DataDirectory(journal.data, journal.migrations);
 const { worlds } = await openWorlds(storage, { apiKey, operations: "immediate" }, report);
-const app = createApp({
-  worlds,
-  version: "bench",
-  rateLimit: false,
-  readsFirst: true,
-  hosts: [],
-  controlToken: undefined,
+const app = createServedApp({
+  ...{ worlds, version: "bench", rateLimit: false, hosts: [], controlToken: undefined },
+  fetchesAll: false,
   onBug: report,
 });
-const server = createAdaptorServer({ fetch: serial ? serialized(app.fetch) : app.fetch });
+const server = createHttpServer(app.fetch, () => app.repeated);
+if (serial) handleOneAtATime();
 server.listen(0, "127.0.0.1", () =>
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`),
 );
 
-type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
-
-function serialized(fetch: Fetch): Fetch {
+function handleOneAtATime(): void {
+  const [handle] = server.listeners("request") as [
+    (incoming: IncomingMessage, outgoing: ServerResponse) => void,
+  ];
   let previous: Promise<unknown> = Promise.resolve();
-  return (request, env) => {
-    const response = previous.then(() => fetch(request, env));
-    previous = response.catch(() => undefined);
-    return response;
-  };
+  server.removeAllListeners("request").on("request", (incoming, outgoing) => {
+    previous = previous.then(() => {
+      const closed = once(outgoing, "close");
+      handle(incoming, outgoing);
+      return closed;
+    });
+  });
 }
 
 function report(error: unknown): void {

@@ -4,10 +4,9 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createApp } from "../../src/app/create-app.ts";
 import { createHttpServer } from "../../src/app/http-server.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
-import { repeatedRequests } from "../../src/app/repeated-requests.ts";
+import { createServedApp } from "../../src/app/served-app.ts";
 import { API_KEY, START } from "../support/double/double.ts";
 import { expectHolds } from "../support/properties/properties.ts";
 
@@ -118,9 +117,9 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
   const cell = "c1";
   const bugs: unknown[] = [];
   const onBug = (error: unknown) => bugs.push(error);
-  const repeated = repeats ? repeatedRequests({ worlds, cell, onBug }) : undefined;
-  const app = createApp({
-    ...{ worlds, version: "test", rateLimit, hosts: [], controlToken: undefined, cell, repeated, onBug },
+  const app = createServedApp({
+    ...{ worlds, version: "test", rateLimit, hosts: [], controlToken: undefined, cell, onBug },
+    fetchesAll: !repeats,
   });
   let [sent, routed] = [0, 0];
   const server = createHttpServer(
@@ -128,7 +127,7 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
       routed += 1;
       return app.fetch(incoming, env);
     },
-    () => repeated,
+    () => app.repeated,
   );
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;

@@ -1,14 +1,12 @@
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import { createApp } from "../../app/create-app.ts";
 import { closeHttpServer, createHttpServer } from "../../app/http-server.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import type { PostgresPort } from "../../app/postgres-port.ts";
-import { repeatedRequests } from "../../app/repeated-requests.ts";
+import { createServedApp, type ServedApp } from "../../app/served-app.ts";
 import type { Tracing } from "../../app/tracing/tracing.ts";
 import { acceptWebSockets } from "../../app/web-sockets.ts";
 import type { TeamToken } from "../../control-api/http/team-token.ts";
-import type { RepeatedRequests } from "../../platform-api/http/repeated-requests.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -87,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
     await seed?.fillDatabases(postgres?.port, log);
-    listening.setApp(createServedApp(opened, { ...options, teamTokens }, log, postgres, traces?.tracing));
+    listening.setApp(appOf(opened, { ...options, teamTokens }, log, postgres, traces?.tracing));
     if (postgres !== undefined) {
       const { port } = postgres;
       acceptWebSockets(listening.server, (stream, origin) => port.accept(stream, origin));
@@ -149,11 +147,6 @@ async function teamTokensOf({ teamTokens, controlToken }: ServeOptions): Promise
   return (await import("./team-tokens.ts")).readTeamTokens(teamTokens, process.env);
 }
 
-type ServedApp = {
-  readonly fetch: ReturnType<typeof createApp>["fetch"];
-  /** Absent if something has to see each request. */
-  readonly repeated: RepeatedRequests | undefined;
-};
 type ListeningServer = { readonly server: Server; readonly setApp: (app: ServedApp) => void };
 
 /** Takes the port. Requests that arrive before the world is open wait for it. */
@@ -180,23 +173,18 @@ async function listen(options: ServeOptions): Promise<ListeningServer> {
   return { server, setApp };
 }
 
-function createServedApp(
+function appOf(
   { worlds }: OpenedWorlds,
   options: Omit<ServeOptions, "teamTokens"> & { readonly teamTokens: readonly TeamToken[] },
   log: Log,
   postgres: OpenPostgresPort | undefined,
   tracing: Tracing | undefined,
 ): ServedApp {
-  const { cell } = options;
-  const onBug = (error: unknown) => log.error(error, "internal error in a request");
-  const repeated =
-    tracing === undefined && !log.hasRequests ? repeatedRequests({ worlds, cell, onBug }) : undefined;
-  const app = createApp({
+  const app = createServedApp({
     worlds,
     version: VERSION,
-    cell,
+    cell: options.cell,
     rateLimit: options.rateLimit ?? false,
-    readsFirst: true,
     console: options.console,
     hosts: [options.host],
     controlToken: options.controlToken,
@@ -204,12 +192,12 @@ function createServedApp(
     postgres: postgres?.port.services,
     postgresAddress: postgres?.address,
     recordScenario: scenarioRecorder(options.data),
-    repeated,
     tracing,
-    onBug,
+    fetchesAll: tracing !== undefined || log.hasRequests,
+    onBug: (error) => log.error(error, "internal error in a request"),
   });
   const fetch = tracing === undefined ? app.fetch : tracing.requests(app.fetch);
-  return { fetch: log.requests(reportStalledClients(fetch, log)), repeated };
+  return { ...app, fetch: log.requests(reportStalledClients(fetch, log)) };
 }
 
 /**
