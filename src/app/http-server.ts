@@ -10,6 +10,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { MAX } from "../input-limits/limits.ts";
 import type { RepeatedRequests } from "../platform-api/http/repeated-requests.ts";
+import { RequestOrder } from "./request-order.ts";
 
 /**
  * A server of HTTP/1.1, with the limits of what clients send before a request can be handled. `repeated` is called
@@ -27,12 +28,16 @@ export function createHttpServer(
     keepAliveTimeout: MAX.httpIdleMs,
     ServerResponse: OneSpellingResponse,
   };
-  const server = createServer(limits, (incoming, outgoing) => {
+  const order = new RequestOrder();
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const otherwise = () => void listener(incoming, outgoing);
     const requests = repeated();
     if (requests === undefined) otherwise();
     else requests.answer(incoming, outgoing, otherwise);
-  });
+  };
+  const server = createServer(limits, (incoming, outgoing) =>
+    order.next(incoming, outgoing, () => handle(incoming, outgoing)),
+  );
   server.maxConnections = MAX.httpConnections;
   shortenIdleTimeWhenBusy(server);
   return server;
