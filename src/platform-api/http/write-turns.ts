@@ -2,7 +2,7 @@
  * How long the writes of one turn of the event loop may take, in milliseconds of wall-clock time. What comes after them
  * waits for the next turn, after the reads that have arrived in the meantime.
  */
-const BUDGET_MS = 2;
+const BUDGET_MS = 0.5;
 
 /**
  * Lets writes begin in the order of their arrival, a few in each turn of the event loop. So a read waits for those of
