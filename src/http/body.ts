@@ -42,6 +42,11 @@ export async function readLimitedBody(context: Context, limits: BodyLimits): Pro
   };
 }
 
+/** The same for a body that has been read, and is small. */
+export function smallBody(bytes: Buffer, contentType: string | undefined, limits: JsonLimits): RequestBody {
+  return decode(bytes, contentType, new JsonScanner(limits).scan(bytes));
+}
+
 /** The bytes of a body, or why they were not read. */
 export type ReadBytes =
   | { readonly bytes: Buffer; readonly refusal?: undefined }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { issueText } from "../input-limits/issue-text.ts";
+import type { JsonLimits } from "../input-limits/json-scanner.ts";
 import { MAX } from "../input-limits/limits.ts";
 import { messageOf } from "../kernel/message-of.ts";
 import { findLoneSurrogate, findReservedName } from "../kernel/text.ts";
@@ -12,7 +13,7 @@ import {
   StoreUnavailable,
   type WorldHandle,
 } from "../worlds/world-handle.ts";
-import { type BodyLimits, type RequestBody, readLimitedBody } from "./body.ts";
+import { type BodyLimits, type RequestBody, readLimitedBody, smallBody } from "./body.ts";
 import {
   badRequest,
   CODE_HEADER,
@@ -59,6 +60,8 @@ export function unwrap<T>(result: Result<T>): T {
   return result.ok ? result.value : fail(errorResponseOf(result.refusal));
 }
 
+const JSON_LIMITS: JsonLimits = { levels: MAX.jsonLevels, values: MAX.httpValues };
+
 /**
  * Reads the body up to its limits. `parseJsonBody` reports what exceeds them, after authentication. `admit` is
  * asked before more is read than anyone may send; without it, the caller is known.
@@ -68,15 +71,19 @@ export async function readBody(context: Context, limits: Partial<BodyLimits> = {
     return await readLimitedBody(context, {
       bytes: MAX.httpBody,
       smallBytes: MAX.httpBodyBeforeLogin,
-      levels: MAX.jsonLevels,
-      values: MAX.httpValues,
       admit: async () => true,
+      ...JSON_LIMITS,
       ...limits,
     });
   } catch {
     // The client has closed the connection, so this response rarely arrives.
     return fail(badRequest("the request body ended before it was complete"));
   }
+}
+
+/** The same for a body of at most `MAX.httpBodyBeforeLogin` bytes that has been read. */
+export function bodyOf(bytes: Buffer, contentType: string | undefined): RequestBody {
+  return smallBody(bytes, contentType, JSON_LIMITS);
 }
 
 /** A NUL character, which Postgres cannot store in text. */

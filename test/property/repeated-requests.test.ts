@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { createHttpServer } from "../../src/app/http-server.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
 import { createServedApp } from "../../src/app/served-app.ts";
+import { MAX } from "../../src/input-limits/limits.ts";
 import { API_KEY, START } from "../support/double/double.ts";
 import { expectHolds } from "../support/properties/properties.ts";
 
@@ -60,6 +61,59 @@ const read = fc.record({
   /** Sent again, so that the second request is a repeated one. */
   times: fc.integer({ min: 2, max: 4 }),
 });
+
+/** Paths of writes with some valid bodies. */
+const WRITES: readonly (readonly [method: string, path: string, ...valid: string[]])[] = [
+  ["POST", "/api_keys", '{"key_name":"a"}', '{"key_name":"b","unknown":[1]}'],
+  ["POST", "/projects", "{}", '{"project":{"name":"p"}}', '{"project":{"pg_version":99}}'],
+  ["PATCH", "/projects/P", '{"project":{"name":"changed"}}'],
+  ["POST", "/projects/P/branches", "", '{"branch":{"name":"c"}}', '{"endpoints":[{"type":"read_write"}]}'],
+  ["POST", "/projects/P/branches/B/roles", '{"role":{"name":"r"}}'],
+  ["PATCH", "/projects/P/endpoints/E", '{"endpoint":{"suspend_timeout_seconds":300}}'],
+  ["POST", "/projects/P/endpoints/E/suspend", ""],
+  ["POST", "/projects/P/endpoints/E/start", ""],
+  ["DELETE", "/projects/P/branches/B/roles/r", ""],
+  ["POST", "/projects/P/branches/B/buckets/files/objects/a/presign", '{"operation":"download"}'],
+];
+/** As `latin1`. */
+const INVALID = [
+  "",
+  "{",
+  "[]",
+  "null",
+  '{"key_name":1}',
+  '{"key_name":"a"}}',
+  '{"__proto__":1}',
+  '{"key_name":"\\ud800"}',
+  '{"key_name":"\\u0000"}',
+  '{"key_name":"\xff"}',
+  "[".repeat(100),
+  "[0".padEnd(MAX.httpValues * 2 + 10, ",0"),
+];
+const SIZES = [0, MAX.httpBodyBeforeLogin, MAX.httpBodyBeforeLogin + 1, MAX.httpBodyBeforeLogin + 50_000];
+
+const write = fc.constantFrom(...WRITES).chain(([method, path, ...valid]) =>
+  fc.record({
+    method: fc.constant(method),
+    path: fc.constant(path),
+    text: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(...valid) },
+      { weight: 1, arbitrary: fc.constantFrom(...INVALID) },
+    ),
+    /** The length up to which spaces follow. */
+    size: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.constantFrom(...SIZES)),
+    base: fc.constantFrom("/api/v2", "/api/v2", "/api/v2", ...BASES),
+    key: fc.constantFrom("first", "first", "first", "first", "created", "wrong", "twice"),
+    types: fc.constantFrom<string[]>(
+      ...[["application/json"], ["application/json"], ["application/json; charset=utf-8"]],
+      ...[[], ["text/plain"], ["application/json", "text/plain"]],
+    ),
+    framing: fc.constantFrom("length", "length", "length", "split", "chunked", "expected"),
+    times: fc.integer({ min: 1, max: 3 }),
+    /** How many are sent at once on connections of their own. */
+    together: fc.constantFrom(1, 1, 1, 4),
+  }),
+);
 const change = fc.constantFrom<readonly [string, string, unknown?]>(
   ["POST", "/api/v2/projects", { project: { name: "more" } }],
   ["PATCH", "/api/v2/projects/P", { project: { name: "renamed" } }],
@@ -81,9 +135,14 @@ const change = fc.constantFrom<readonly [string, string, unknown?]>(
   ["DELETE", "/_sim/worlds/fork"],
   ["DELETE", "/api/v2/api_keys/2"],
 );
-const step = fc.oneof({ weight: 3, arbitrary: read }, { weight: 1, arbitrary: change });
+const step = fc.oneof(
+  { weight: 3, arbitrary: read },
+  { weight: 3, arbitrary: write },
+  { weight: 1, arbitrary: change },
+);
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-type Read = Extract<Step, { path: string }>;
+type Write = Extract<Step, { framing: string }>;
+type Read = Exclude<Extract<Step, { path: string }>, Write>;
 
 test("a repeated request has the answer, the effect and the entry in the log that it has without repetition", async () => {
   let answered = 0;
@@ -117,9 +176,15 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
   const cell = "c1";
   const bugs: unknown[] = [];
   const onBug = (error: unknown) => bugs.push(error);
+  let now = 0;
   const app = createServedApp({
     ...{ worlds, version: "test", rateLimit, hosts: [], controlToken: undefined, cell, onBug },
     fetchesAll: !repeats,
+    // Each write ends the turn of the writes.
+    steadyTime: () => {
+      now += 10;
+      return now;
+    },
   });
   let [sent, routed] = [0, 0];
   const server = createHttpServer(
@@ -132,26 +197,37 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const send = async (method: string, path: string, headers: readonly string[], body = "") => {
+  const others = new Agent({ keepAlive: true });
+  const sendParts = async (
+    method: string,
+    path: string,
+    headers: readonly string[],
+    write: (sending: ClientRequest) => void,
+    by = agent,
+  ) => {
     sent += 1;
-    // Sorted, because the place of Content-Length is free.
     const sending = request({
       host: "127.0.0.1",
       port,
       method,
       path,
-      agent,
+      agent: by,
       headers: headers as string[],
-    }).end(body);
+    });
+    // A drop may be reported before the answer, or while the rest is sent.
+    write(sending.on("error", () => undefined));
     try {
       const [response] = (await once(sending, "response")) as [IncomingMessage];
       const names = response.rawHeaders.filter((_, index) => index % 2 === 0);
+      // Sorted, because the place of Content-Length is free.
       const lines = names.map((name, index) => `${name}: ${response.rawHeaders[2 * index + 1]}`).sort();
       return { status: response.statusCode, lines, body: (await buffer(response)).toString("latin1") };
     } catch (error) {
       return { status: (error as NodeJS.ErrnoException).code, lines: [], body: "" };
     }
   };
+  const send = (method: string, path: string, headers: readonly string[], body = "") =>
+    sendParts(method, path, headers, (sending) => sending.end(body));
   const authorized = ["Host", `127.0.0.1:${port}`, "Authorization", `Bearer ${API_KEY}`];
   const change = (method: string, path: string, body?: unknown) =>
     send(
@@ -194,10 +270,46 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
     etag = answer.lines.find((line) => line.startsWith("Etag: "))?.slice(6) ?? etag;
     return answer;
   };
+  const writeOnce = ({ method, base, path, key, text, size, types, framing }: Write, by: Agent) => {
+    const bytes = Buffer.from(text.padEnd(size), "latin1");
+    const headers = [...authorized.slice(0, 2)];
+    // Only with a valid key is more than this read. Without one, the connection closes while it is sent.
+    const isLarge = bytes.length > MAX.httpBodyBeforeLogin;
+    for (const secret of keys[isLarge ? "first" : (key as keyof typeof keys)])
+      headers.push("Authorization", `Bearer ${secret}`);
+    for (const type of types) headers.push("Content-Type", type);
+    if (framing === "expected") headers.push("Expect", "100-continue");
+    headers.push(
+      ...(framing === "chunked"
+        ? ["Transfer-Encoding", "chunked"]
+        : ["Content-Length", String(bytes.length)]),
+    );
+    const half = Math.floor(bytes.length / 2);
+    return sendParts(
+      method,
+      base + withIds(path),
+      headers,
+      (sending) => {
+        if (framing === "expected") sending.once("continue", () => sending.end(bytes)).flushHeaders();
+        else if (framing === "split" && bytes.length > 0) {
+          sending.write(bytes.subarray(0, half), () =>
+            setTimeout(() => sending.end(bytes.subarray(half)), 1),
+          );
+        } else sending.end(bytes);
+      },
+      by,
+    );
+  };
   const comparable = (answer: object) => JSON.parse(withoutChance(JSON.stringify(answer), port));
   return {
     answered: () => sent - routed,
     async take(taken: Step) {
+      if ("framing" in taken) {
+        const { together } = taken;
+        if (together === 1) return comparable(await writeOnce(taken, agent));
+        const answers = await Promise.all(Array.from({ length: together }, () => writeOnce(taken, others)));
+        return answers.map((answer) => JSON.stringify(comparable(answer))).sort();
+      }
       if ("times" in taken) return comparable(await readOnce(taken));
       const [method, path, body] = taken;
       const answer = await change(method, withIds(path), body);
@@ -206,10 +318,13 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
       return comparable(answer);
     },
     async log() {
-      return comparable(await change("GET", "/_sim/requests?limit=1000"));
+      const { body } = await change("GET", "/_sim/requests?limit=1000");
+      // Requests that are sent at once are delayed by faults, each until another event.
+      return comparable({ body: body.replaceAll(/"seq":\d+/g, '"seq":0') });
     },
     async close() {
       agent.destroy();
+      others.destroy();
       server.closeAllConnections();
       server.close();
       await worlds.close();
@@ -223,6 +338,7 @@ function withoutChance(text: string, port: number): string {
   return text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
     .replaceAll(/Date: \w+, \d+ (?!Jan 2026)[^"]+/g, "Date: HOST")
+    .replaceAll(/\b[A-Za-z0-9]{64}\b/g, "KEY")
     .replaceAll(/npg_\w{16}/g, "PASSWORD")
     .replaceAll(`:${port}`, ":PORT");
 }

@@ -22,6 +22,10 @@ export type RouteResult =
   | { readonly lostBy: string; readonly unsentResponse?: RouteResponse };
 export type AuthenticatedHandler = (transaction: Transaction, caller: AuthenticatedCaller) => RouteResponse;
 
+export function isSuccess(result: RouteResult): result is Exclude<RouteResponse, ErrorResponse> {
+  return "status" in result && !("code" in result) && result.status < 300;
+}
+
 /** A request that has been handled. */
 export type Decided = {
   readonly requestId: string;

@@ -1,7 +1,14 @@
 import type { Context } from "hono";
 import type { RequestBody } from "../../http/body.ts";
 import { badRequest } from "../../http/errors.ts";
-import { fail, parseInput, parseJsonBody, queryParameters, RequestError } from "../../http/request.ts";
+import {
+  fail,
+  type IncomingCall,
+  parseInput,
+  parseJsonBody,
+  queryParameters,
+  RequestError,
+} from "../../http/request.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import type { Profile } from "../../platform/catalog/defaults-and-limits.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
@@ -11,15 +18,17 @@ import type { ApiRoute } from "./route.ts";
 /** As the schemas of a route return it. */
 export type ParsedRequest = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
 
-type GivenBody = { readonly input: RequestBody | undefined; readonly form: object | undefined };
+type GivenBody = { readonly input: RequestBody | undefined; readonly form?: object | undefined };
 
 /** The parameters and the body of a request by the schemas of its route. Invalid ones end it with 400. */
 export function parseRequest(
   context: Context,
-  { input, form }: GivenBody,
-  { params, query, listParameters, body }: ApiRoute["options"],
-  { decodeErrorsNameOperation: isNamed }: Profile,
+  given: GivenBody,
+  options: ApiRoute["options"],
+  profile: Profile,
 ): ParsedRequest {
+  const { params, query, listParameters } = options;
+  const isNamed = profile.decodeErrorsNameOperation;
   return {
     params:
       params && decoded(context, { isNamed, part: "params" }, () => parseInput(params, context.req.param())),
@@ -34,21 +43,32 @@ export function parseRequest(
         },
         () => parseInput(query, queryParameters(context, listParameters), "query"),
       ),
-    body:
-      body &&
-      decoded(
-        context,
-        {
-          isNamed,
-          part: "request",
-          ...(form === undefined ? { format: "decode application/json: " } : {}),
-          ...(form === undefined && input !== undefined
-            ? { failure: (operation) => failureOf(operation, input) }
-            : {}),
-        },
-        () => parseInput(body, form ?? (input && parseJsonBody(input, MAX.apiEntries))),
-      ),
+    body: parseBody(context, given, options, profile),
   };
+}
+
+/** The body of a request by the schema of its route. An invalid one ends it with 400. */
+export function parseBody(
+  call: IncomingCall,
+  { input, form }: GivenBody,
+  { body }: ApiRoute["options"],
+  { decodeErrorsNameOperation: isNamed }: Profile,
+): unknown {
+  return (
+    body &&
+    decoded(
+      call,
+      {
+        isNamed,
+        part: "request",
+        ...(form === undefined ? { format: "decode application/json: " } : {}),
+        ...(form === undefined && input !== undefined
+          ? { failure: (operation) => failureOf(operation, input) }
+          : {}),
+      },
+      () => parseInput(body, form ?? (input && parseJsonBody(input, MAX.apiEntries))),
+    )
+  );
 }
 
 /** The platform's message about a body that does not decode. Absent if a limit of standin rejects the body. */
@@ -70,7 +90,11 @@ type Decoding = {
  * D: the platform's message of a part that its decoder cannot read. Then the hint has each wrong field and what is valid.
  * Otherwise the message begins as the platform's, and continues with them.
  */
-function decoded<T>({ req }: Context, { isNamed, part, format = "", failure }: Decoding, decode: () => T): T {
+function decoded<T>(
+  { req }: IncomingCall,
+  { isNamed, part, format = "", failure }: Decoding,
+  decode: () => T,
+): T {
   try {
     return decode();
   } catch (error) {

@@ -26,9 +26,10 @@ import {
   type AuthenticatedHandler,
   type Decided,
   describeNotFound,
+  isSuccess,
   organizationIn,
 } from "./incoming-request.ts";
-import { type ParsedRequest, parseRequest } from "./parse-request.ts";
+import { type ParsedRequest, parseBody, parseRequest } from "./parse-request.ts";
 import type { RepeatedRequests } from "./repeated-requests.ts";
 import type { ApiRoute } from "./route.ts";
 import { answerTo, type Sending } from "./send-response.ts";
@@ -87,7 +88,7 @@ export class RouteHandlers {
         return parsed;
       });
       const decided = await this.#decider.decide(context, handler, input);
-      if (parsed !== undefined && isSuccess(decided)) this.#remember(context, route, parsed);
+      if (parsed !== undefined && isSuccess(decided.result)) this.#remember(context, route, parsed);
       return this.#send(context, decided);
     };
   }
@@ -119,16 +120,19 @@ export class RouteHandlers {
     });
   }
 
-  /** A request without a body to the same URL needs neither routing nor parsing. */
+  /** A request with the same method to the same URL needs no routing, and no parsing of its parameters. */
   #remember(context: Context, route: ApiRoute, parsed: ParsedRequest): void {
     const { repeated } = this.#options;
-    if (repeated === undefined || route.method !== "GET") return;
+    const { options } = route;
+    if (repeated === undefined || options.form === true) return;
     repeated.remember(context, {
-      decide: (call) =>
-        this.#decider.decide(
-          call,
-          this.#handlerOf(route, call, () => parsed),
-        ),
+      readsBody: options.body !== undefined,
+      decide: (call, input) => {
+        const handler = this.#handlerOf(route, call, (profile) =>
+          input === undefined ? parsed : { ...parsed, body: parseBody(call, { input }, options, profile) },
+        );
+        return this.#decider.decide(call, handler, input);
+      },
       answer: (call, decided, result) => answerTo(call, decided, result, this.#sending),
     });
   }
@@ -196,8 +200,4 @@ async function schemaOf(
 
 function defaultPermission(context: IncomingCall): Permission {
   return isWrite(context) ? "write" : "read";
-}
-
-function isSuccess({ result }: Decided): boolean {
-  return "status" in result && result.status === 200;
 }

@@ -4,6 +4,8 @@ import { type AddressInfo, connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
+import { createHttpServer } from "../../../src/app/http-server.ts";
+import { createServedApp } from "../../../src/app/served-app.ts";
 import { MAX } from "../../../src/input-limits/limits.ts";
 import { countedBody, repeated } from "../../support/double/counted-body.ts";
 import { API_KEY, createDouble } from "../../support/double/double.ts";
@@ -85,4 +87,35 @@ test("the connection of a request to an unknown path closes if more than 64 KiB 
   expect([answer.slice(0, 12), closed]).toEqual(["HTTP/1.1 404", true]);
   const smaller = await sendUnfinished("POST /nowhere HTTP/1.1", MAX.httpBodyBeforeLogin);
   expect([smaller.answer.slice(0, 12), smaller.closed]).toEqual(["HTTP/1.1 404", false]);
+});
+
+test("the connection closes soon if a body that is announced, and that the route does not read, never ends", async () => {
+  const double = await createDouble();
+  const { fetch, repeated } = createServedApp({
+    ...{ worlds: double.worlds, version: "test", rateLimit: false, hosts: [], controlToken: undefined },
+    ...{ fetchesAll: false, onBug: () => undefined },
+  });
+  const server = createHttpServer(fetch, () => repeated);
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await double.close();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { project, endpoints } = (await double.api("POST", "/projects", { project: {} })).body;
+  await double.advance("10s");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const send = async (bytes: number) => {
+    socket.write(`POST /api/v2/projects/${project.id}/endpoints/${endpoints[0]?.id}/start HTTP/1.1\r\n`);
+    socket.write(`Host: localhost\r\nAuthorization: Bearer ${API_KEY}\r\nContent-Length: ${bytes}\r\n\r\n`);
+    const [answer] = await once(socket, "data");
+    return String(answer).slice(9, 12);
+  };
+  expect(await send(0)).toBe("200");
+  await double.advance("10s");
+  const startedAt = performance.now();
+  const closed = once(socket, "close");
+  expect(await send(10)).toBe("200");
+  await closed;
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, get, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
@@ -9,8 +9,8 @@ import type { Decided } from "../../../src/platform-api/http/incoming-request.ts
 import { RepeatedRequests } from "../../../src/platform-api/http/repeated-requests.ts";
 import type { Answer } from "../../../src/platform-api/http/send-response.ts";
 
-/** As many URLs as are remembered. */
-const MOST_URLS = 1_000;
+/** Of all URLs, as many as are remembered in any case. */
+const MOST_RECENT = 500;
 const DECIDED = { requestId: "r", namesRequest: false, world: undefined, result: { status: 200, body: {} } };
 
 type Work = Parameters<RepeatedRequests["remember"]>[1];
@@ -31,7 +31,7 @@ async function serverOf(work: Work) {
     onBug: (error) => bugs.push(error),
   });
   const app = new Hono();
-  app.get("/w/:world/:path", (context) => {
+  app.all("/w/:world/:path", (context) => {
     repeated.remember(context, work);
     return context.text("routed");
   });
@@ -48,6 +48,7 @@ async function serverOf(work: Work) {
   return {
     bugs,
     uses: () => uses,
+    port,
     async get(path: string): Promise<string | undefined> {
       const headers = { Authorization: "Bearer key" };
       const sending = get({ host: "127.0.0.1", port, path, headers });
@@ -62,22 +63,47 @@ async function serverOf(work: Work) {
 }
 
 const answering = (answer: Answer): Work => ({
+  readsBody: false,
   decide: () => DECIDED as unknown as Decided,
   answer: () => answer,
 });
 
-test("a URL that is remembered again removes no other one", async () => {
+test("the URLs that were used last are remembered, and earlier ones are forgotten", async () => {
+  const server = await serverOf(answering({ status: 200, headers: {}, body: "repeated" }));
+  expect(await server.get("/w/a/used")).toBe("routed");
+  expect(await server.get("/w/a/unused")).toBe("routed");
+  for (let number = 0; number < 3 * MOST_RECENT; number += 1) {
+    expect(await server.get(`/w/a/${number}`)).toBe("routed");
+    if (number % (MOST_RECENT / 2) === 0) expect(await server.get("/w/a/used")).toBe("repeated");
+  }
+  expect(await server.get(`/w/a/${2 * MOST_RECENT + 1}`)).toBe("repeated");
+  expect(await server.get("/w/a/unused")).toBe("routed");
+});
+
+test("a client that aborts in the middle of a body leaves nothing behind, and nothing is decided", async () => {
+  let decided = 0;
   const server = await serverOf({
     ...answering({ status: 200, headers: {}, body: "repeated" }),
-    // The framework answers, which remembers the URL again.
-    decide: ({ req }) =>
-      ({ ...DECIDED, result: { status: req.url.endsWith("again") ? 404 : 200 } }) as unknown as Decided,
+    readsBody: true,
+    decide: () => {
+      decided += 1;
+      return DECIDED as unknown as Decided;
+    },
   });
-  expect(await server.get("/w/a/first")).toBe("routed");
-  for (let number = 2; number < MOST_URLS; number += 1) await server.get(`/w/a/${number}`);
-  expect(await server.get("/w/a/again")).toBe("routed");
-  expect(await server.get("/w/a/again")).toBe("routed");
-  expect(await server.get("/w/a/first")).toBe("repeated");
+  const head = "POST /w/a/path HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer key\r\nContent-Length: 4\r\n\r\n";
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write(`${head}body`);
+  expect(String((await once(socket, "data"))[0])).toContain("routed");
+  socket.write(`${head}bo`);
+  socket.write("dy");
+  expect(String((await once(socket, "data"))[0])).toContain("repeated");
+  socket.write(`${head}bo`, () => socket.resetAndDestroy());
+  await once(socket, "close");
+  const later = connect(server.port, "127.0.0.1");
+  later.write(`${head}body`);
+  expect(String((await once(later, "data"))[0])).toContain("repeated");
+  later.destroy();
+  expect([decided, server.uses(), server.bugs]).toEqual([2, 0, []]);
 });
 
 const INVALID: Answer = { status: 200, headers: { "X-Invalid": "two\nlines" }, body: "" };
