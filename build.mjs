@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -162,13 +163,16 @@ for (const file of ["index.html", "icon.svg"])
   copyFileSync(`src/console/${file}`, `${aside}/console/${file}`);
 // What satellites get and give. Their own builds contain what they use of it.
 const ports = readdirSync("src/ports").map((file) => file.replace(/\.ts$/, ""));
-await esbuild.build({
+const { outputFiles: portFiles } = await esbuild.build({
   entryPoints: ports.map((port) => `src/ports/${port}.ts`),
   outdir: join(aside, "ports"),
   format: "esm",
   target: "node20",
   logLevel: "warning",
+  write: false,
 });
+mkdirSync(join(aside, "ports"));
+for (const { path, text } of portFiles) writeFileSync(path, importBuiltFiles(text, "js"));
 for (const port of ports)
   writeFileSync(join(aside, "ports", `${port}.d.ts`), declarationsOf(`src/ports/${port}.ts`, "js"));
 // The types of the package's exports import nothing but each other and vitest.
@@ -227,11 +231,16 @@ async function buildSatellite(name) {
   renameSync(satelliteAside, join(folder, "dist"));
 }
 
-/** The declarations of one file, whose imports get the extension of the built files. */
+/** The declarations of one file. */
 function declarationsOf(source, extension) {
   const { outputText, diagnostics } = typescript.transpileDeclaration(readFileSync(source, "utf8"), {
     compilerOptions: { strict: true, isolatedDeclarations: true },
   });
   if (diagnostics.length > 0) throw new Error(diagnostics.map(({ messageText }) => messageText).join("\n"));
-  return outputText.replaceAll(/(["'])\.[\w./-]*\/([\w-]+)\.ts\1/g, `"./$2.${extension}"`);
+  return importBuiltFiles(outputText, extension);
+}
+
+/** Replaces the imports of sources by those of the built files, which are in one folder. */
+function importBuiltFiles(text, extension) {
+  return text.replaceAll(/(["'])\.[\w./-]*\/([\w-]+)\.ts\1/g, `"./$2.${extension}"`);
 }

@@ -97,6 +97,40 @@ test.each(["module", "commonjs"] as const)(
   },
 );
 
+/** Every name that `exports` promises; a pattern is one name for each of its files. */
+function exportedNames(): string[] {
+  const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
+  return Object.entries(exports as Record<string, { readonly types?: string }>).flatMap(([name, target]) => {
+    if (!name.includes("*")) return [join(NAME, name)];
+    const [directory = "", ending = ""] = (target.types ?? "").split("*");
+    const files = readdirSync(join(unpacked, directory)).filter((file) => file.endsWith(ending));
+    return files.map((file) => join(NAME, name.replace("*", file.slice(0, -ending.length))));
+  });
+}
+
+test("every name that the package exports can be imported, and its main one can be required", async () => {
+  const directory = project("module", "");
+  const names = exportedNames();
+  // It can only be imported in a run of vitest.
+  const fixture = join(NAME, "vitest");
+  const source = `import { createRequire } from "node:module";
+    for (const name of ${JSON.stringify(names.filter((name) => name !== fixture))})
+      console.log(name, Object.keys(await import(name)).sort().join());
+    console.log("required", Object.keys(createRequire(import.meta.url)("${NAME}")).sort().join());`;
+  writeFileSync(join(directory, "imports.js"), source);
+  const { stdout } = await run(process.execPath, ["imports.js"], { cwd: directory });
+  expect(names).toContain(fixture);
+  expect(stdout.trimEnd().split("\n").sort()).toEqual(
+    [
+      `${NAME} StandinError,createStandin`,
+      ...["mirror", "object-store", "queue", "satellite", "tracing"].map((port) => `${NAME}/ports/${port} `),
+      `${NAME}/ports/server-api apiErrorOf,isSuccess,mismatch,printable`,
+      `${NAME}/ports/user-error MissingInput,UserError,isUserError`,
+      "required StandinError,createStandin",
+    ].sort(),
+  );
+});
+
 test.each(["module", "commonjs"] as const)(
   "a TypeScript project of type %s compiles against the fixture for vitest",
   async (type) => {
@@ -198,7 +232,9 @@ export const work: QueueSatellite["work"] = async (host: QueueHost) => {
   if (isUserError(new UserError(host.version))) throw new UserError("no work");
 };
 `;
-  await compile(project("module", source), "--skipLibCheck");
+  const all = exportedNames().filter((name) => name.includes("/ports/"));
+  const types = all.map((name, index) => `export type * as n${index} from "${name}";\n`);
+  await compile(project("module", [source, ...types].join("")));
 });
 
 /**
