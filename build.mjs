@@ -11,6 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 let esbuild;
@@ -78,34 +79,36 @@ for (const name of SELDOM_USED)
     stdin: { contents: `module.exports = require(${JSON.stringify(name)})`, resolveDir: "." },
     outfile: join(aside, seldomUsedFile(name)),
   });
+// Each is read when one of its exports is used for the first time.
 const seldomUsed = {
   name: "seldom used",
-  setup: (build) =>
+  setup: (build) => {
     build.onResolve({ filter: new RegExp(`^(${SELDOM_USED.join("|")})$`) }, ({ path }) => ({
-      path: seldomUsedFile(path),
-      external: true,
-    })),
+      path,
+      namespace: "seldom-used",
+    }));
+    build.onResolve({ filter: /.*/, namespace: "seldom-used" }, ({ path }) => ({ path, external: true }));
+    build.onLoad({ filter: /.*/, namespace: "seldom-used" }, ({ path }) => {
+      const file = seldomUsedFile(path);
+      const names = Object.keys(createRequire(resolve(aside, "build.cjs"))(file));
+      return {
+        contents: `const load = () => require(${JSON.stringify(file)});
+          for (const name of ${JSON.stringify(names)})
+            Object.defineProperty(exports, name, { enumerable: true, get: () => load()[name] });`,
+      };
+    });
+  },
 };
 // The exports of the package load one build of the simulator, as ES modules and in CommonJS: one copy, and one class of
-// errors. It is CommonJS, because Node 20.15 cannot require an ES module.
+// errors.
 const simulator = {
   name: "simulator",
   setup: (build) =>
-    build.onResolve({ filter: /\/simulator\.ts$/ }, () => ({ path: "./simulator.cjs", external: true })),
+    build.onResolve({ filter: /\/simulator\.ts$/ }, () => ({ path: "./simulator.js", external: true })),
 };
-// The command is one script, of which V8 can keep the compiled code for the next start.
-const { outputFiles } = await esbuild.build({
-  ...commonJs,
-  entryPoints: ["src/cli/start/bundle.ts"],
-  plugins: [seldomUsed],
-  write: false,
-});
-// Code of an earlier start cannot import; its caller does.
-const command = outputFiles[0].text.replaceAll(/\bimport\((?="|specifier\))/g, "__import(");
-const script = `(function (exports, require, module, __filename, __dirname, __import) { ${command}\n})\n`;
-const digest = createHash("sha256").update(script).digest("hex");
-const commandFile = `command-${digest.slice(0, 8)}.cjs`;
-writeFileSync(join(aside, commandFile), script);
+// The command and the simulator are one script each, of which V8 can keep the compiled code for the next start.
+const commandFile = await buildScript("command", "src/cli/start/bundle.ts");
+const simulatorFile = await buildScript("simulator", "src/package/simulator.ts");
 await esbuild.build({
   ...common,
   define: { COMMAND_FILE: JSON.stringify(commandFile) },
@@ -127,13 +130,25 @@ for (const thread of ["run", "whatif", "recording", "scrub", "record", "import"]
   );
 await esbuild.build({
   ...commonJs,
-  entryPoints: { simulator: "src/package/simulator.ts" },
-  plugins: [seldomUsed],
+  define: { ...commonJs.define, SIMULATOR_FILE: JSON.stringify(simulatorFile) },
+  entryPoints: { "load-simulator": "src/package/load-simulator.ts" },
   outdir: aside,
   outExtension: { ".js": ".cjs" },
 });
+writeFileSync(
+  `${aside}/simulator.cjs`,
+  `"use strict";\nmodule.exports = require("./load-simulator.cjs").loadSimulator();\n`,
+);
+// Not by `import`: Node would search the whole script for names of exports.
+writeFileSync(
+  `${aside}/simulator.js`,
+  `import { createRequire } from "node:module";
+export const { createStandin, StandinError, newestRequest, reportFailedTest } =
+  createRequire(import.meta.url)("./simulator.cjs");
+`,
+);
 const names = "{ createStandin, StandinError }";
-writeFileSync(`${aside}/create-standin.js`, `export ${names} from "./simulator.cjs";\n`);
+writeFileSync(`${aside}/create-standin.js`, `export ${names} from "./simulator.js";\n`);
 writeFileSync(
   `${aside}/create-standin.cjs`,
   `"use strict";\nconst ${names} = require("./simulator.cjs");\nmodule.exports = ${names};\n`,
@@ -229,6 +244,26 @@ async function buildSatellite(name) {
   });
   rmSync(join(folder, "dist"), { recursive: true, force: true });
   renameSync(satelliteAside, join(folder, "dist"));
+}
+
+/**
+ * Bundles `source` into one script, whose value is a function of the parameters of a CommonJS module and `import()`. As a
+ * CommonJS module, the script exports the function. Returns the name of its file.
+ */
+async function buildScript(name, source) {
+  const { outputFiles } = await esbuild.build({
+    ...commonJs,
+    entryPoints: [source],
+    plugins: [seldomUsed],
+    write: false,
+  });
+  // Code of an earlier start cannot import; its caller does.
+  const code = outputFiles[0].text.replaceAll(/\bimport\((?="|specifier\))/g, "__import(");
+  const script = `"use strict"; (this === globalThis ? (bundle) => bundle : (bundle) => (module.exports = bundle))((function (exports, require, module, __filename, __dirname, __import) { ${code}\n}));\n`;
+  const digest = createHash("sha256").update(script).digest("hex");
+  const file = `${name}-${digest.slice(0, 8)}.cjs`;
+  writeFileSync(join(aside, file), script);
+  return file;
 }
 
 /** The declarations of one file. */
