@@ -153,10 +153,8 @@ function createSurfaces(
     return respondWithError(context, errorResponseFrom(error, onBug));
   };
   const api = createApi(apiOptions(options, worldOf, shared));
-  const platform = new Hono()
-    .onError(onError)
-    .route(`${base}/api/v2`, api)
-    .all("*", unknownPath(worldOf, options.console));
+  // Created on the first request for an account: its routes are a third of all.
+  let platform: Hono | undefined;
   const app = new Hono().onError(onError);
   if (base === "") app.use("*", closeIfUnread);
   if (base === "" && servesPages(options)) app.use("*", linkToErrorPage);
@@ -173,6 +171,10 @@ function createSurfaces(
     const { req, env } = context;
     requireRight(context, "change");
     const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2(?:\/|\?|$))/, "");
+    platform ??= new Hono()
+      .onError(onError)
+      .route(`${base}/api/v2`, api)
+      .all("*", unknownPath(worldOf, options.console));
     return platform.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
   });
   app.route(`${base}/_sim`, createControl(controlOptions(options, worldOf, shared)));

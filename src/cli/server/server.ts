@@ -36,6 +36,8 @@ import { VERSION } from "./version.ts";
 const DEFAULT_BACKUPS = 24;
 /** How long open requests may take to finish after Ctrl-C. */
 const GRACE_MS = 2_000;
+/** The search for versions of Postgres starts processes, which would delay the first answers. */
+const REPORT_AFTER_MS = 500;
 /** At most this number of worlds is named in one message. */
 const MAX_NAMED_WORLDS = 10;
 
@@ -111,7 +113,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (postgres !== undefined) scheduleVolumeRemovals(postgres.port);
     printReadyLine(opened, clock, origin, postgres?.url, options);
     log.info(`serving world ${opened.world.name}`);
-    void postgres?.port.reportInstallations();
+    setTimeout(() => void postgres?.port.reportInstallations(), REPORT_AFTER_MS).unref();
   } catch (error) {
     listening?.server.close();
     await postgres?.port.close();
