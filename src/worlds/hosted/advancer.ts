@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import type { World } from "../../platform/world/world.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
+import type { Simulation } from "../../simulation/simulation.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import {
   type AdvanceResult,
@@ -199,7 +200,8 @@ export class Advancer {
         this.#readers.endView();
         return finish(live);
       }
-      const isPortion = isDone || uncommittedEvents >= eventsPerCommit || areWaiting;
+      const isPortion =
+        isDone || takesNoTime(simulation) || uncommittedEvents >= eventsPerCommit || areWaiting;
       this.#readers.endTurn();
       if (isPortion) await this.#commitPortion(live);
       await nextTurn();
@@ -233,7 +235,8 @@ export class Advancer {
     // A small commit takes less time than the turns of its steps. But readers of the view need not wait for the disk, and
     // nobody for a checkpoint of the log.
     const isSmall = simulation.uncommittedEvents <= EVENTS_PER_TURN;
-    if (isSmall && !this.#readers.areServed && this.#commits.writable === undefined) this.#commits.now();
+    const isQuick = isSmall && !this.#readers.areServed && this.#commits.writable === undefined;
+    if (isQuick || takesNoTime(simulation)) this.#commits.now();
     else await this.#commitInSteps();
     this.#committedAt = this.#now();
     this.pauses.pause();
@@ -283,4 +286,12 @@ export class Advancer {
   #now(): SimTime {
     return this.#lifecycle.requireLive().clock.now();
   }
+}
+
+/**
+ * Whether a commit takes no time. Then each turn ends with one, so that what its events have replaced need not be
+ * retained for reads.
+ */
+function takesNoTime({ journal }: Simulation): boolean {
+  return journal.beginWrite === undefined;
 }
