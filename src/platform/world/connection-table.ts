@@ -1,10 +1,8 @@
 import type { ChangeSet } from "../../kernel/change-set.ts";
-import { CompactingMap } from "../../kernel/compacting-map.ts";
 import type { Connection } from "../model/connection.ts";
+import { ComputeConnections } from "./compute-connections.ts";
 
 const TABLE_NAME = "connections";
-
-type ComputeConnections = Pick<CompactingMap<Connection>, "size" | "get" | "values">;
 
 /**
  * A specialized table, because connections change most often. Rows are found by compute and id, without
@@ -14,7 +12,7 @@ export class ConnectionTable {
   readonly #changes: ChangeSet;
   readonly #tracking: { readonly isTracked: boolean };
   /** An entry stays after its last connection closes, because the compute is likely to get others. */
-  readonly #byCompute = new Map<string, CompactingMap<Connection>>();
+  readonly #byCompute = new Map<string, ComputeConnections>();
   #size = 0;
 
   constructor(changes: ChangeSet) {
@@ -31,7 +29,7 @@ export class ConnectionTable {
   }
 
   /** The connections of a compute, in the order in which they were opened. */
-  forCompute(computeId: string): ComputeConnections {
+  forCompute(computeId: string): Pick<ComputeConnections, "size" | "get" | "values"> {
     return this.#byCompute.get(computeId) ?? NO_CONNECTIONS;
   }
 
@@ -55,12 +53,12 @@ export class ConnectionTable {
   /** Adds a stored row, without recording a change. */
   load(row: Connection): void {
     let rows = this.#byCompute.get(row.endpointId);
-    if (rows === undefined || rows === NO_CONNECTIONS) {
-      rows = new CompactingMap();
+    if (rows === undefined) {
+      rows = new ComputeConnections();
       this.#byCompute.set(row.endpointId, rows);
     }
     this.#size -= rows.size;
-    rows.set(row.id, row);
+    rows.set(row);
     this.#size += rows.size;
   }
 
@@ -68,14 +66,27 @@ export class ConnectionTable {
     const rows = this.#byCompute.get(computeId);
     if (rows === undefined || !rows.delete(id)) return;
     this.#size -= 1;
-    if (rows.size === 0) this.#byCompute.set(computeId, NO_CONNECTIONS);
     if (this.#tracking.isTracked)
       this.#changes.record(TABLE_NAME, this.keyOf({ endpointId: computeId, id }), undefined, "");
   }
 
+  /** Deletes the connections of a compute that match, in the order in which they were opened. */
+  deleteWhere(computeId: string, matches: (connection: Connection) => boolean): void {
+    const rows = this.#byCompute.get(computeId);
+    if (rows === undefined || rows.size === 0) return;
+    this.#size -= rows.size;
+    rows.deleteWhere((connection) => {
+      const isDeleted = matches(connection);
+      if (isDeleted && this.#tracking.isTracked)
+        this.#changes.record(TABLE_NAME, this.keyOf(connection), undefined, "");
+      return isDeleted;
+    });
+    this.#size += rows.size;
+  }
+
   /** For a compute that is deleted or failed to start. */
   deleteForCompute(computeId: string): void {
-    for (const { id } of [...this.forCompute(computeId).values()]) this.delete(computeId, id);
+    this.deleteWhere(computeId, () => true);
     this.#byCompute.delete(computeId);
   }
 
@@ -86,4 +97,4 @@ export class ConnectionTable {
   }
 }
 
-const NO_CONNECTIONS = new CompactingMap<Connection>();
+const NO_CONNECTIONS = new ComputeConnections();

@@ -142,5 +142,5 @@ function rowAt(
     number,
   ];
   const data = traffic.get(hour);
-  return { of, hour, activeMs, cuMs, ...(data === undefined ? {} : { data }) };
+  return data === undefined ? { of, hour, activeMs, cuMs } : { of, hour, activeMs, cuMs, data };
 }

@@ -71,9 +71,7 @@ export function openConnection(world: World, connection: Connection, now: SimTim
 
 /** D: a suspend and a restart close connections. Those that wait for the next start stay. */
 export function closeConnections(world: World, computeId: string): void {
-  for (const { id, waiting } of [...world.connections.forCompute(computeId).values()]) {
-    if (!waiting) world.connections.delete(computeId, id);
-  }
+  world.connections.deleteWhere(computeId, ({ waiting }) => !waiting);
 }
 
 /**
@@ -81,7 +79,7 @@ export function closeConnections(world: World, computeId: string): void {
  */
 export function serveWaitingConnections(world: World, computeId: string, at: SimTime): number {
   let transactions = 0;
-  for (const connection of [...world.connections.forCompute(computeId).values()]) {
+  for (const connection of world.connections.forCompute(computeId).values()) {
     if (!connection.waiting) continue;
     if (connection.inTransaction) transactions += 1;
     const { id, pooled, database, inTransaction, lastsMs, busyMs } = connection;
@@ -112,9 +110,7 @@ export function busyUntil(world: World, computeId: string, now: SimTime): SimTim
 }
 
 function deleteClosedConnections(world: World, computeId: string, now: SimTime): void {
-  for (const connection of [...world.connections.forCompute(computeId).values()]) {
-    if (isClosed(connection, now)) world.connections.delete(computeId, connection.id);
-  }
+  world.connections.deleteWhere(computeId, (connection) => isClosed(connection, now));
 }
 
 function isClosed(connection: Connection, now: SimTime): boolean {
