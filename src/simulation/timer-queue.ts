@@ -6,24 +6,27 @@ import { PRIORITY } from "./timer-order.ts";
 /** Work that is scheduled for an instant. */
 export type Timer = { readonly at: SimTime; readonly priority: number; readonly work: DueWork };
 
-/**
- * `order` is the object's number in the world. Ties depend on the world alone, so a rebuilt queue has the
- * same order.
- */
 type TimerEntry = {
   at: SimTime;
   readonly priority: number;
   readonly work: DueWork;
-  readonly order: number;
   live: boolean;
 };
 
+/** Numbers of objects are below it, so a priority and a number make one number that orders both. */
+const NUMBERS_PER_PRIORITY = 2 ** 48;
+const FIRST_CAPACITY = 64;
+
 /**
- * Due work by (time, priority, order). A deadline may move later without notice, so the caller checks each
- * entry it takes.
+ * Due work by (time, priority, order). `order` is the object's number in the world: ties depend on the world alone, so
+ * a rebuilt queue has the same order. A deadline may move later without notice, so the caller checks each entry it takes.
  */
 export class TimerQueue {
+  /** A heap. What is compared is in arrays of numbers, so that a comparison reads no object. */
   readonly #heap: TimerEntry[] = [];
+  /** By position in the heap: the instant, and the priority with the order. */
+  #ats = new Float64Array(FIRST_CAPACITY);
+  #ranks = new Float64Array(FIRST_CAPACITY);
   readonly #queued: Readonly<Record<DueWork["kind"], CompactingMap<TimerEntry>>> = {
     operation: new CompactingMap(),
     activity: new CompactingMap(),
@@ -59,9 +62,10 @@ export class TimerQueue {
       if (scheduled.at <= at) return;
       scheduled.live = false;
     }
-    const entry: TimerEntry = { at, priority: PRIORITY[work.kind], order, work, live: true };
+    const priority = PRIORITY[work.kind];
+    const entry: TimerEntry = { at, priority, work, live: true };
     queued.set(work.id, entry);
-    this.#push(entry);
+    this.#push(entry, at, NUMBERS_PER_PRIORITY * priority + order);
   }
 
   /** The earliest timer, which stays in the queue. */
@@ -84,7 +88,7 @@ export class TimerQueue {
     const top = this.#heap[0];
     if (top === undefined) return;
     top.at = at;
-    this.#sink(top);
+    this.#sink(top, at, this.#ranks[0] as number);
   }
 
   clear(): void {
@@ -92,18 +96,22 @@ export class TimerQueue {
     for (const queued of Object.values(this.#queued)) queued.clear();
   }
 
-  #push(entry: TimerEntry): void {
+  #push(entry: TimerEntry, at: SimTime, rank: number): void {
     const heap = this.#heap;
     let index = heap.length;
     heap.push(entry);
+    if (index === this.#ats.length) this.#grow();
+    const [ats, ranks] = [this.#ats, this.#ranks];
     while (index > 0) {
-      const parentIndex = (index - 1) >> 1;
-      const parent = heap[parentIndex] as TimerEntry;
-      if (!before(entry, parent)) break;
-      heap[index] = parent;
-      index = parentIndex;
+      const parent = (index - 1) >> 1;
+      const parentAt = ats[parent] as number;
+      if (parentAt < at || (parentAt === at && (ranks[parent] as number) <= rank)) break;
+      this.#move(parent, index);
+      index = parent;
     }
     heap[index] = entry;
+    ats[index] = at;
+    ranks[index] = rank;
   }
 
   #pop(): TimerEntry | undefined {
@@ -111,33 +119,44 @@ export class TimerQueue {
     const top = heap[0];
     const last = heap.pop();
     if (top === undefined || last === undefined || heap.length === 0) return top;
-    this.#sink(last);
+    this.#sink(last, this.#ats[heap.length] as number, this.#ranks[heap.length] as number);
     return top;
   }
 
   /** Moves an entry from the top down to its place. */
-  #sink(entry: TimerEntry): void {
-    const heap = this.#heap;
+  #sink(entry: TimerEntry, at: SimTime, rank: number): void {
+    const [heap, ats, ranks] = [this.#heap, this.#ats, this.#ranks];
     let index = 0;
     for (;;) {
-      let childIndex = 2 * index + 1;
-      if (childIndex >= heap.length) break;
-      if (
-        childIndex + 1 < heap.length &&
-        before(heap[childIndex + 1] as TimerEntry, heap[childIndex] as TimerEntry)
-      )
-        childIndex += 1;
-      const child = heap[childIndex] as TimerEntry;
-      if (!before(child, entry)) break;
-      heap[index] = child;
-      index = childIndex;
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(ats, ranks, child + 1, child)) child += 1;
+      const childAt = ats[child] as number;
+      if (at < childAt || (at === childAt && rank <= (ranks[child] as number))) break;
+      this.#move(child, index);
+      index = child;
     }
     heap[index] = entry;
+    ats[index] = at;
+    ranks[index] = rank;
+  }
+
+  #move(from: number, to: number): void {
+    this.#heap[to] = this.#heap[from] as TimerEntry;
+    this.#ats[to] = this.#ats[from] as number;
+    this.#ranks[to] = this.#ranks[from] as number;
+  }
+
+  #grow(): void {
+    const [ats, ranks] = [this.#ats, this.#ranks];
+    this.#ats = new Float64Array(2 * ats.length);
+    this.#ats.set(ats);
+    this.#ranks = new Float64Array(2 * ranks.length);
+    this.#ranks.set(ranks);
   }
 }
 
-function before(one: TimerEntry, other: TimerEntry): boolean {
-  if (one.at !== other.at) return one.at < other.at;
-  if (one.priority !== other.priority) return one.priority < other.priority;
-  return one.order < other.order;
+function isBefore(ats: Float64Array, ranks: Float64Array, one: number, other: number): boolean {
+  const [at, otherAt] = [ats[one] as number, ats[other] as number];
+  return at < otherAt || (at === otherAt && (ranks[one] as number) < (ranks[other] as number));
 }
