@@ -21,8 +21,8 @@ export function decideFinishOperation(world: World, operation: Operation, contex
   const { failures } = operation;
   if (failures !== undefined && failures.count < failures.times)
     return decideOperationFailure(world, operation, now);
-  const finished: Event[] = [{ type: "OperationFinished", at: now, operationId: operation.id }];
-  const events = finished.concat(operationEffects(world, operation, context));
+  const events: Event[] = [{ type: "OperationFinished", at: now, operationId: operation.id }];
+  events.push(...operationEffects(world, operation, context));
   // Usually it was the only one, so nothing waits for it.
   if (world.operations.by("project", operation.projectId).size > 1)
     events.push(...startUnblocked(world, operation, now));

@@ -58,12 +58,10 @@ export function decideActivity(
   }
   const overQuota = refuseOverQuota(world, compute.projectId, now);
   if (overQuota !== undefined) return { ok: false, refusal: overQuota };
-  const start = scheduleStart(world, compute, context);
-  return accept(
-    start.concat(
-      activityRecorded(now, activity, readyAt(world, compute, start, now) - now, opened, scheduled),
-    ),
-  );
+  const events = scheduleStart(world, compute, context);
+  const waitedMs = readyAt(world, compute, events, now) - now;
+  events.push(activityRecorded(now, activity, waitedMs, opened, scheduled));
+  return accept(events);
 }
 
 /**

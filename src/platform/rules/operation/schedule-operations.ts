@@ -31,7 +31,8 @@ export function scheduleOperations(
   endedIds: readonly string[] = [],
 ): Event[] {
   const unfinished = unfinishedOperations(world, projectId);
-  const preceding = unfinished.filter(({ id }) => !endedIds.includes(id));
+  const preceding =
+    endedIds.length === 0 ? unfinished : unfinished.filter(({ id }) => !endedIds.includes(id));
   const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
   const [first] = requests;
   if (requests.length === 1 && first !== undefined)
@@ -72,8 +73,9 @@ function scheduleOperation(
   const failures = faults?.failures ?? drawFailure(world, request.action, number, context);
   const operation = failures === undefined ? base : { ...base, failures };
   const scheduled: Event = { type: "OperationScheduled", at: now, operation };
-  const consequences = isBlocked ? [] : consequencesOfStart(operation, now);
-  return [...(faults?.events ?? []), scheduled, ...consequences];
+  const events = faults === undefined ? [scheduled] : [...faults.events, scheduled];
+  if (!isBlocked && suspendsCompute(operation)) events.push(suspending(operation, now));
+  return events;
 }
 
 /**
@@ -149,7 +151,7 @@ export function startUnblocked(world: World, finished: Operation, now: SimTime):
         operationId: operation.id,
         dueAt: now + operation.durationMs,
       });
-      events.push(...consequencesOfStart(operation, now));
+      if (suspendsCompute(operation)) events.push(suspending(operation, now));
     }
     preceding.push(operation);
   }
@@ -157,10 +159,8 @@ export function startUnblocked(world: World, finished: Operation, now: SimTime):
 }
 
 /** D: a suspend closes connections when it starts; the compute is idle when it ends. */
-function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
-  return suspendsCompute(operation)
-    ? [{ type: "ComputeSuspending", at: now, endpointId: endpointOf(operation) }]
-    : [];
+function suspending(suspend: Operation, at: SimTime): Event {
+  return { type: "ComputeSuspending", at, endpointId: endpointOf(suspend) };
 }
 
 function drawOperationDuration(

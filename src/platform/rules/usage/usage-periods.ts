@@ -190,9 +190,9 @@ function overlapMs({ from, to }: MeteredInterval, start: SimTime, end: SimTime):
 }
 
 function totalsSince(total: UsageTotals, before: UsageTotals): UsageTotals {
-  return {
-    activeMs: total.activeMs - before.activeMs,
-    cuMs: total.cuMs - before.cuMs,
-    ...dataSince(total, before),
-  };
+  const activeMs = total.activeMs - before.activeMs;
+  const cuMs = total.cuMs - before.cuMs;
+  // Without a spread, because most totals have no data.
+  if (total.data === undefined) return { activeMs, cuMs };
+  return { activeMs, cuMs, ...dataSince(total, before) };
 }

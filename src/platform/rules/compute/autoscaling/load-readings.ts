@@ -26,10 +26,8 @@ export function sizeForReadings(
   readings: readonly LoadReading[],
   now: SimTime,
 ): number {
-  const load = readings.reduce(
-    (highest, reading) => (reading.until > now ? Math.max(highest, reading.load) : highest),
-    0,
-  );
+  let load = 0;
+  for (const reading of readings) if (reading.until > now) load = Math.max(load, reading.load);
   return sizeForLoad(profile, range, load);
 }
 
