@@ -62,6 +62,11 @@ export class PendingRequests {
     return this.#newest;
   }
 
+  /** Requests up to this number are not retained, even if they are still stored. */
+  get lastPruned(): number {
+    return this.#newest - this.#limit;
+  }
+
   get isEmpty(): boolean {
     return this.#pending.length === 0;
   }

@@ -11,9 +11,14 @@ const REQUESTS_PER_BLOCK = 500;
 
 type RequestBlock = { readonly number: number; readonly payload: string };
 
-/** The request log in a world's file. The caller opens the transaction. */
+/**
+ * The request log in a world's file. The caller opens the transaction. Requests beyond the limit are deleted many at once:
+ * otherwise each commit would change pages of old blocks. Until then, they can still be read.
+ */
 export class RequestRows {
   readonly #statements;
+  /** Blocks up to this request are deleted. */
+  #lastDeleted = 0;
 
   constructor(sqlite: BetterSqlite3.Database) {
     this.#statements = prepareStatements(sqlite);
@@ -41,39 +46,24 @@ export class RequestRows {
     for (let from = 0; from < add.length; from += REQUESTS_PER_BLOCK)
       this.#insert(add.slice(from, from + REQUESTS_PER_BLOCK));
     const lastPruned = (add.at(-1)?.number ?? 0) - limit;
-    if (lastPruned <= 0) return;
+    if (lastPruned - this.#lastDeleted < Math.min(limit, REQUESTS_PER_BLOCK)) return;
     this.#statements.remove.run(lastPruned, lastPruned);
-    this.#filterBlock(this.#statements.at.get(lastPruned, lastPruned), ({ number }) => number > lastPruned);
+    this.#lastDeleted = lastPruned;
   }
 
   /** Deletes requests after this instant. */
   deleteAfter(now: SimTime): void {
-    const { after, removeOne } = this.#statements;
-    for (const block of after.all(now)) {
-      if (!this.#filterBlock(block, ({ at }) => at <= now)) removeOne.run(block.number);
+    for (const block of this.#statements.after.all(now)) {
+      this.#statements.removeOne.run(block.number);
+      const remaining = requestsIn(block).filter(({ at }) => at <= now);
+      this.#insert(remaining.map((request) => ({ ...request, text: JSON.stringify(request) })));
     }
   }
 
   clear(): void {
     this.#statements.remove.run(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  }
-
-  /**
-   * Rewrites a block with only its retained requests. Returns false, and leaves the block, if none are
-   * retained.
-   */
-  #filterBlock(block: RequestBlock | undefined, isRetained: (request: RequestLogEntry) => boolean): boolean {
-    const remaining = block === undefined ? [] : requestsIn(block).filter(isRetained);
-    if (block === undefined || remaining.length === 0) return false;
-    this.#statements.removeOne.run(block.number);
-    this.#insert(
-      remaining.map((request) => ({
-        number: request.number,
-        at: request.at,
-        text: JSON.stringify(request),
-      })),
-    );
-    return true;
+    // Numbers restart at 1.
+    this.#lastDeleted = 0;
   }
 
   #insert(requests: readonly StoredRequest[]): void {
@@ -116,15 +106,6 @@ const texts = once(() => {
         .limit(1),
       ...["since", "after"],
     ),
-    at: textOf(
-      query
-        .select(BLOCK)
-        .from(blocks)
-        .where(and(lte(blocks.number, parameter("upTo")), gt(blocks.last, parameter("after"))))
-        .orderBy(desc(blocks.number))
-        .limit(1),
-      ...["upTo", "after"],
-    ),
     after: textOf(
       query
         .select(BLOCK)
@@ -153,7 +134,6 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
   return {
     newest: prepare<{ last: number }, []>(text.newest),
     next: prepare<RequestBlock, [number, number]>(text.next),
-    at: prepare<RequestBlock, [number, number]>(text.at),
     after: prepare<RequestBlock, [SimTime]>(text.after),
     insert: prepare<unknown, [number, number, SimTime, string]>(text.insert),
     remove: prepare<unknown, [number, number]>(text.remove),

@@ -40,7 +40,8 @@ export class StoredHistory {
     const read = () => {
       const { simulation, requests } = lifecycle.requireLive();
       if (requests?.isEmpty === false) commits.now();
-      return lifecycle.guardRead(() => simulation.journal.requests(since, limit));
+      const after = Math.max(since, requests?.lastPruned ?? 0);
+      return lifecycle.guardRead(() => simulation.journal.requests(after, limit));
     };
     if (advancer.pauses.areExpected) return transactions.read(read);
     await this.#runDue();

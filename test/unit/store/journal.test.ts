@@ -409,19 +409,28 @@ describe("the request log", () => {
     expect(new RequestRows(emptyFile()).newest).toBe(0);
   });
 
-  test("keeps the newest requests, and parts of a block", () => {
-    const { log, numbers, blocks } = createLog([1, 600]);
-    log.add({ add: numbered(601, 601), limit: 200 });
-    expect(numbers()).toEqual(upTo(601).slice(401));
-    expect(blocks()[0]).toEqual([402, 500]);
-    log.add({ add: numbered(602, 602), limit: 102 });
-    expect(blocks()[0]).toEqual([501, 600]);
+  test("keeps the newest requests, and deletes blocks of others when 500 are beyond the limit", () => {
+    const { log, numbers } = createLog([1, 500], [501, 1_099]);
+    const logNext = (limit: number) => {
+      const next = log.newest + 1;
+      log.add({ add: numbered(next, next), limit });
+    };
+    logNext(601);
+    expect(numbers()).toEqual(upTo(1_100));
+    logNext(601);
+    expect(numbers()).toEqual(upTo(1_101).slice(500));
     log.add({ add: [], limit: 1 });
-    expect(numbers()).toHaveLength(102);
-    log.add({ add: numbered(603, 603), limit: 603 });
-    expect(numbers()).toHaveLength(103);
-    log.add({ add: numbered(604, 604), limit: 1 });
-    expect(numbers()).toEqual([604]);
+    logNext(2_000);
+    expect(numbers()).toHaveLength(602);
+  });
+
+  test("with a small limit, contains at most twice as many requests", () => {
+    const { log, numbers } = createLog();
+    for (let next = 1; next <= 20; next += 1) {
+      log.add({ add: numbered(next, next), limit: 3 });
+      expect(numbers().length).toBeLessThan(6);
+      expect(numbers().slice(-3)).toEqual(upTo(next).slice(-3));
+    }
   });
 
   test("loses what was logged after an instant", () => {
