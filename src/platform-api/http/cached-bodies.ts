@@ -1,22 +1,26 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { JsonList } from "../render/cached-json.ts";
+import type { JsonList } from "../render/json-list.ts";
 
 const gzipped = promisify(gzip);
-/** Size of all cached bodies together. */
+/** Size of all cached bodies together, with their compressed forms and the texts of their rows. */
 const MAX_BYTES = 16 * 1024 ** 2;
 
 /** The bytes of a list. Their tag and compressed form are computed on first use. */
 export class CachedBody {
-  readonly list: JsonList;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The list that was sent last. */
+  list: JsonList;
   #etag: string | undefined;
   #gzipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  #gzippedSize = 0;
+  readonly #onGrowth: (bytes: number) => void;
 
-  constructor(list: JsonList) {
+  constructor(list: JsonList, onGrowth: (bytes: number) => void) {
     this.list = list;
     this.bytes = new TextEncoder().encode(list.toString());
+    this.#onGrowth = onGrowth;
   }
 
   /** Weak, because the compressed body has the same tag. */
@@ -26,8 +30,17 @@ export class CachedBody {
   }
 
   gzipped(): Promise<Uint8Array<ArrayBuffer>> {
-    this.#gzipped ??= gzipped(this.bytes);
+    this.#gzipped ??= gzipped(this.bytes).then((bytes) => {
+      this.#gzippedSize = bytes.byteLength;
+      this.#onGrowth(bytes.byteLength);
+      return bytes;
+    });
     return this.#gzipped;
+  }
+
+  /** The texts of rows, which the list holds, have as many characters as the body. */
+  get size(): number {
+    return 2 * this.bytes.byteLength + this.#gzippedSize;
   }
 }
 
@@ -36,30 +49,39 @@ export class CachedBodies {
   readonly #bodies = new Map<string, CachedBody>();
   #size = 0;
 
+  /** The size of all bodies, in bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** The cached body if the list is still the same. */
   of(url: string, list: JsonList): CachedBody {
     const cached = this.#bodies.get(url);
-    if (cached?.list.equals(list)) return cached;
+    if (cached?.list.equals(list)) {
+      cached.list = list;
+      return cached;
+    }
     this.#forget(url);
-    const body = new CachedBody(list);
+    const body: CachedBody = new CachedBody(list, (bytes) => {
+      if (this.#bodies.get(url) === body) this.#grow(bytes);
+    });
     this.#bodies.set(url, body);
-    this.#size += sizeOf(url, body);
+    this.#grow(url.length + body.size);
+    return body;
+  }
+
+  #grow(bytes: number): void {
+    this.#size += bytes;
     for (const oldest of this.#bodies.keys()) {
       if (this.#size <= MAX_BYTES) break;
       this.#forget(oldest);
     }
-    return body;
   }
 
   #forget(url: string): void {
     const cached = this.#bodies.get(url);
     if (cached === undefined) return;
     this.#bodies.delete(url);
-    this.#size -= sizeOf(url, cached);
+    this.#size -= url.length + cached.size;
   }
-}
-
-/** The compressed bytes, and the texts that a list shares with its rows, are not counted. */
-function sizeOf(url: string, { bytes }: CachedBody): number {
-  return url.length + bytes.byteLength;
 }

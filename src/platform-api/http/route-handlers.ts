@@ -30,6 +30,7 @@ import {
   organizationIn,
 } from "./incoming-request.ts";
 import { type ParsedRequest, parseBody, parseRequest } from "./parse-request.ts";
+import { RepeatedList } from "./repeated-list.ts";
 import type { RepeatedRequests } from "./repeated-requests.ts";
 import type { ApiRoute } from "./route.ts";
 import { answerTo, type Sending } from "./send-response.ts";
@@ -125,13 +126,14 @@ export class RouteHandlers {
     const { repeated } = this.#options;
     const { options } = route;
     if (repeated === undefined || options.form === true) return;
+    const list = new RepeatedList();
     repeated.remember(context, {
       readsBody: options.body !== undefined,
       decide: (call, input) => {
         const handler = this.#handlerOf(route, call, (profile) =>
           input === undefined ? parsed : { ...parsed, body: parseBody(call, { input }, options, profile) },
         );
-        return this.#decider.decide(call, handler, input);
+        return this.#decider.decide(call, route.method === "GET" ? list.before(handler) : handler, input);
       },
       answer: (call, decided, result) => answerTo(call, decided, result, this.#sending),
     });

@@ -5,7 +5,7 @@ import type { IncomingCall } from "../../http/request.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { instantOf, type WorldHandle } from "../../worlds/world-handle.ts";
-import { JsonList } from "../render/cached-json.ts";
+import { JsonList } from "../render/json-list.ts";
 import type { CachedBodies, CachedBody } from "./cached-bodies.ts";
 import type { Decided, RouteResponse } from "./incoming-request.ts";
 import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";

@@ -1,47 +1,58 @@
+import type { SimTime } from "../../kernel/time.ts";
+import type { World } from "../../platform/world/world.ts";
+import { stateOf } from "./world-state.ts";
+
+/** The JSON of a row as lists show it. */
+export type ListedRow = {
+  readonly text: string;
+  /** When time alone changes it, even if nothing happens (exclusive). */
+  readonly until: SimTime;
+};
+
+/** Other rows and values in the JSON of a row, such as the usage up to now. `until` is not shown. */
+type Beside = Pick<ListedRow, "until">;
+
+type CachedRow<Fields> = ListedRow & {
+  readonly state: object;
+  readonly from: SimTime;
+  readonly beside: Fields;
+};
+
 /**
- * The JSON of rows as lists show them, cached while everything in it is the same. Rows are replaced, never edited, so a
- * row needs no comparison. `shown` are the other rows and values in it, such as the usage up to now.
+ * The JSON of rows as lists show them. It is the same while nothing happens in the world and time alone does not change
+ * it. Otherwise it is rendered again only if what it shows beside the row differs: rows are replaced, never edited, so a
+ * row needs no comparison.
  */
-export class CachedJson<Row extends object> {
-  readonly #cached = new WeakMap<Row, { readonly shown: readonly unknown[]; readonly text: string }>();
+export class CachedJson<Row extends object, Fields extends Beside> {
+  readonly #cached = new WeakMap<Row, CachedRow<Fields>>();
+  readonly #fieldsBeside: (world: World, row: Row, now: SimTime) => Fields;
+  readonly #render: (world: World, row: Row, beside: Fields) => object;
 
-  text(row: Row, shown: readonly unknown[], render: () => object): string {
+  constructor(
+    fieldsBeside: (world: World, row: Row, now: SimTime) => Fields,
+    render: (world: World, row: Row, beside: Fields) => object,
+  ) {
+    this.#fieldsBeside = fieldsBeside;
+    this.#render = render;
+  }
+
+  listed(world: World, row: Row, now: SimTime): ListedRow {
+    const state = stateOf(world);
     const cached = this.#cached.get(row);
-    if (cached !== undefined && isEqual(cached.shown, shown)) return cached.text;
-    const text = JSON.stringify(render());
-    this.#cached.set(row, { shown, text });
-    return text;
+    if (cached !== undefined && cached.state === state && now >= cached.from && now < cached.until)
+      return cached;
+    const beside = this.#fieldsBeside(world, row, now);
+    const text =
+      cached !== undefined && showEqual(cached.beside, beside)
+        ? cached.text
+        : JSON.stringify(this.#render(world, row, beside));
+    const listed = { text, until: beside.until, state, from: now, beside };
+    this.#cached.set(row, listed);
+    return listed;
   }
 }
 
-/** A body that is a list of objects, each as JSON, and other fields. */
-export class JsonList {
-  readonly #property: string;
-  readonly #texts: readonly string[];
-  readonly #others: string;
-
-  /** `others` are the fields in addition to the list; it must be a plain object. */
-  constructor(property: string, texts: readonly string[], others?: object) {
-    this.#property = property;
-    this.#texts = texts;
-    this.#others = others === undefined ? "{}" : JSON.stringify(others);
-  }
-
-  /** Compares cached texts by reference, so this takes no time for each character. */
-  equals(other: JsonList): boolean {
-    return (
-      this.#property === other.#property &&
-      this.#others === other.#others &&
-      isEqual(this.#texts, other.#texts)
-    );
-  }
-
-  toString(): string {
-    const rest = this.#others === "{}" ? "}" : `,${this.#others.slice(1)}`;
-    return `{${JSON.stringify(this.#property)}:[${this.#texts.join(",")}]${rest}`;
-  }
-}
-
-function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((value, index) => value === other[index]);
+function showEqual<Fields extends Beside>(one: Fields, other: Fields): boolean {
+  for (const name in one) if (name !== "until" && one[name] !== other[name]) return false;
+  return true;
 }

@@ -1,22 +1,28 @@
+import type { SimTime } from "../../kernel/time.ts";
 import type { World } from "../../platform/world/world.ts";
-import { JsonList } from "./cached-json.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import type { ListedRow } from "./cached-json.ts";
+import { JsonList, type ListOptions } from "./json-list.ts";
 
-type ListedAs<Row> = {
+type ListedAs<Row> = ListOptions & {
   /** The row as JSON, which may be cached. */
-  readonly json: (row: Row) => string;
+  readonly listed: (world: World, row: Row, now: SimTime) => ListedRow;
   /** The row as an object, for worlds with recorded answers. */
   readonly render: (row: Row) => object;
-  /** Fields in addition to the list. */
-  readonly fields?: object;
 };
 
 /** The body of a list. Recorded answers omit fields of objects, so they are built again each time. */
 export function listBody<Row>(
-  world: World,
+  { world, now }: Pick<Transaction, "world" | "now">,
   property: string,
   rows: readonly Row[],
-  { json, render, fields }: ListedAs<Row>,
+  { listed, render, ...options }: ListedAs<Row>,
 ): object {
-  if (world.settings.answers === "recorded") return { [property]: rows.map(render), ...fields };
-  return new JsonList(property, rows.map(json), fields);
+  if (world.settings.answers === "recorded") return { [property]: rows.map(render), ...options.fields };
+  return new JsonList(
+    { world, now },
+    property,
+    rows.map((row) => listed(world, row, now)),
+    options,
+  );
 }

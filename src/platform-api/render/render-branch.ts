@@ -1,5 +1,6 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
+import { nextMonthStart } from "../../kernel/calendar.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Branch } from "../../platform/model/branch.ts";
 import type { Database, Role } from "../../platform/model/branch-content.ts";
@@ -10,35 +11,46 @@ import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
 import { usageAt } from "../../platform/rules/usage/meter.ts";
 import { computesOnBranch } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
-import { CachedJson } from "./cached-json.ts";
-import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
+import { CachedJson, type ListedRow } from "./cached-json.ts";
+import {
+  type AllowUndefined,
+  CREATION_SOURCE,
+  optionalTimestamp,
+  usageUntil,
+  wholeSeconds,
+} from "./render-common.ts";
 
 export function renderBranch(world: World, branch: Branch, now: SimTime) {
   return renderWith(branch, fieldsBeside(world, branch, now));
 }
 
-const listTexts = new CachedJson<Branch>();
+const cached = new CachedJson(fieldsBeside, (_world, branch: Branch, beside) => renderWith(branch, beside));
 
-/** The branch as lists show it, as JSON. */
-export function listedBranch(world: World, branch: Branch, now: SimTime): string {
-  const beside = fieldsBeside(world, branch, now);
-  return listTexts.text(branch, Object.values(beside), () => renderWith(branch, beside));
+/** JSON of `renderBranch`. */
+export function listedBranch(world: World, branch: Branch, now: SimTime): ListedRow {
+  return cached.listed(world, branch, now);
 }
 
 /** All that a branch shows and that is not in its row: it changes with other rows and with time. */
 function fieldsBeside(world: World, branch: Branch, now: SimTime) {
   const computes = computesOnBranch(world, branch.id);
   const usage = usageAt(world, branch.id, computes, now);
+  const { cuMs: monthCuMs } = usageThisMonth(world, branch.id, computes, now);
   return {
     // S: the state of a branch that was created as archived. A: it stays so, because nothing is archived.
     settled: findServiceRecord(world, branch.id, "archived", "") === undefined ? "ready" : "archived",
     parentLsn: branch.parentLsn ?? lsnAtTime(world, branch.projectId, branch.parentTimestamp),
-    monthCuSeconds: wholeSeconds(usageThisMonth(world, branch.id, computes, now).cuMs),
+    monthCuSeconds: wholeSeconds(monthCuMs),
     cuSeconds: wholeSeconds(usage.cuMs),
     activeSeconds: wholeSeconds(usage.activeMs),
     writtenBytes: usage.data?.writtenBytes ?? 0,
     transferredBytes: usage.data?.transferredBytes ?? 0,
     creatorName: creatorName(world, branch),
+    until: Math.min(
+      nextMonthStart(now),
+      usageUntil(usage, computes, now),
+      usageUntil({ ...usage, cuMs: monthCuMs }, computes, now),
+    ),
   };
 }
 

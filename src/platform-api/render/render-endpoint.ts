@@ -6,8 +6,8 @@ import { renderSettings } from "../../platform/model/compute.ts";
 import { pendingStateOf } from "../../platform/model/operation.ts";
 import { computeHost, proxyHost } from "../../platform/rules/compute/host-name.ts";
 import type { World } from "../../platform/world/world.ts";
-import { CachedJson } from "./cached-json.ts";
-import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp } from "./render-common.ts";
+import { CachedJson, type ListedRow } from "./cached-json.ts";
+import { type AllowUndefined, CREATION_SOURCE, nextSecond, optionalTimestamp } from "./render-common.ts";
 
 type EndpointState = public_.Endpoint["current_state"];
 
@@ -16,6 +16,15 @@ type EndpointState = public_.Endpoint["current_state"];
  * lists.
  */
 function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingState?: EndpointState) {
+  return renderWith(world, compute, lastActive(compute, now), pendingState);
+}
+
+function renderWith(
+  world: World,
+  compute: Compute,
+  lastActiveAt: SimTime | undefined,
+  pendingState?: EndpointState,
+) {
   return {
     host: computeHost(world, compute),
     id: compute.id,
@@ -30,7 +39,7 @@ function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingSta
     settings: compute.settings as public_.EndpointSettingsData,
     ...renderSettings(compute),
     pooler_mode: "transaction" as public_.EndpointPoolerMode,
-    last_active: optionalTimestamp(lastActive(compute, now)),
+    last_active: optionalTimestamp(lastActiveAt),
     creation_source: CREATION_SOURCE,
     created_at: timestamp(compute.createdAt),
     updated_at: timestamp(compute.updatedAt),
@@ -49,18 +58,31 @@ export function lastActive(compute: Compute, now: SimTime): SimTime | undefined 
   return inTransaction ? now : Math.min(now, compute.lastActiveAt);
 }
 
-const listTexts = new CachedJson<Compute>();
+/** When time alone changes the second of `lastActive` (exclusive). */
+export function lastActiveUntil(compute: Compute, now: SimTime): SimTime {
+  const at = lastActive(compute, now);
+  return at === undefined || (at === compute.lastActiveAt && at < now)
+    ? Number.POSITIVE_INFINITY
+    : nextSecond(now);
+}
+
+const cached = new CachedJson(
+  (world: World, compute: Compute, now: SimTime) => ({
+    settings: world.settings,
+    lastActiveAt: lastActive(compute, now),
+    until: lastActiveUntil(compute, now),
+  }),
+  (world, compute, { lastActiveAt }) => renderWith(world, compute, lastActiveAt),
+);
 
 /** The compute as lists show it. */
 export function renderListedEndpoint(world: World, compute: Compute, now: SimTime) {
   return renderEndpoint(world, compute, now);
 }
 
-/** JSON of `renderListedEndpoint`, cached by compute. */
-export function listedEndpoint(world: World, compute: Compute, now: SimTime): string {
-  return listTexts.text(compute, [world.settings, lastActive(compute, now)], () =>
-    renderListedEndpoint(world, compute, now),
-  );
+/** JSON of `renderListedEndpoint`. */
+export function listedEndpoint(world: World, compute: Compute, now: SimTime): ListedRow {
+  return cached.listed(world, compute, now);
 }
 
 /**

@@ -3,12 +3,17 @@ import { timestamp } from "../../http/timestamps.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
-import { CachedJson } from "./cached-json.ts";
+import type { World } from "../../platform/world/world.ts";
+import { CachedJson, type ListedRow } from "./cached-json.ts";
 import { type AllowUndefined, optionalTimestamp } from "./render-common.ts";
 
 const OPERATION_ERROR = "the operation failed and will not be retried"; // A
 
 export function renderOperation(operation: Operation, now: SimTime) {
+  return renderWith(operation, operationEnd(operation.state) ?? now);
+}
+
+function renderWith(operation: Operation, end: SimTime) {
   const { state, failures } = operation;
   return {
     id: operation.id,
@@ -22,16 +27,22 @@ export function renderOperation(operation: Operation, now: SimTime) {
     retry_at: optionalTimestamp(failures?.retriedAt),
     created_at: timestamp(operation.createdAt),
     updated_at: timestamp(operation.updatedAt),
-    total_duration_ms: (operationEnd(state) ?? now) - operation.createdAt,
+    total_duration_ms: end - operation.createdAt,
   } satisfies AllowUndefined<public_.Operation>;
 }
 
-const listTexts = new CachedJson<Operation>();
+const cached = new CachedJson(
+  (_world: World, { state }: Operation, now: SimTime) => {
+    const end = operationEnd(state);
+    // The time that it has taken so far is shown in milliseconds.
+    return end === undefined ? { end: now, until: now + 1 } : { end, until: Number.POSITIVE_INFINITY };
+  },
+  (_world, operation, { end }) => renderWith(operation, end),
+);
 
-/** The operation as lists show it, as JSON. */
-export function listedOperation(operation: Operation, now: SimTime): string {
-  const end = operationEnd(operation.state) ?? now;
-  return listTexts.text(operation, [end], () => renderOperation(operation, now));
+/** JSON of `renderOperation`. */
+export function listedOperation(world: World, operation: Operation, now: SimTime): ListedRow {
+  return cached.listed(world, operation, now);
 }
 
 function operationEnd(state: Operation["state"]): SimTime | undefined {

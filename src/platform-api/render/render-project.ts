@@ -13,13 +13,19 @@ import { effectiveSettings } from "../../platform/rules/project/project-settings
 import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
 import { usageAt } from "../../platform/rules/usage/meter.ts";
 import { hasQuota } from "../../platform/rules/usage/quota.ts";
-import { storedAt } from "../../platform/rules/usage/stored-data.ts";
+import { storedNow } from "../../platform/rules/usage/stored-data.ts";
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
-import { CachedJson } from "./cached-json.ts";
+import { CachedJson, type ListedRow } from "./cached-json.ts";
 import { subscriptionTypeOf } from "./render-account.ts";
-import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
+import {
+  type AllowUndefined,
+  CREATION_SOURCE,
+  optionalTimestamp,
+  usageUntil,
+  wholeSeconds,
+} from "./render-common.ts";
 import { storedByteHours } from "./render-consumption.ts";
-import { lastActive } from "./render-endpoint.ts";
+import { lastActive, lastActiveUntil } from "./render-endpoint.ts";
 
 const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
 const MB = 1024 ** 2;
@@ -63,14 +69,11 @@ export function renderProjectListItem(world: World, project: Project, now: SimTi
   return renderListItem(world, project, fieldsBeside(world, project, now));
 }
 
-const listTexts = new CachedJson<Project>();
+const cached = new CachedJson(fieldsBeside, renderListItem);
 
-/** The project as lists show it, as JSON. */
-export function listedProject(world: World, project: Project, now: SimTime): string {
-  const beside = fieldsBeside(world, project, now);
-  return listTexts.text(project, [world.settings, ...Object.values(beside)], () =>
-    renderListItem(world, project, beside),
-  );
+/** JSON of `renderProjectListItem`. */
+export function listedProject(world: World, project: Project, now: SimTime): ListedRow {
+  return cached.listed(world, project, now);
 }
 
 function renderListItem(world: World, project: Project, beside: FieldsBeside) {
@@ -94,19 +97,26 @@ type FieldsBeside = ReturnType<typeof fieldsBeside>;
 function fieldsBeside(world: World, project: Project, now: SimTime) {
   const computes = world.computes.by("project", project.id);
   const usage = usageAt(world, project.id, computes.values(), now);
+  const stored = storedNow(world, world.branches.by("project", project.id).values(), now);
+  // The timing of faults is not looked at.
+  let until = world.faults.size > 0 ? now + 1 : Math.min(nextMonthStart(now), stored.until);
+  until = Math.min(until, usageUntil(usage, computes.values(), now));
   let lastActiveAt: SimTime | undefined;
   for (const compute of computes.values()) {
     const at = lastActive(compute, now);
     if (at !== undefined && at > (lastActiveAt ?? 0)) lastActiveAt = at;
+    until = Math.min(until, lastActiveUntil(compute, now));
   }
   return {
+    settings: world.settings,
     organizationId: world.accounts.get(project.accountId)?.organizationId,
     activeSeconds: wholeSeconds(usage.activeMs),
     cuSeconds: wholeSeconds(usage.cuMs),
-    storedBytes: storedBytes(storedAt(world, world.branches.by("project", project.id).values(), now)),
+    storedBytes: storedBytes(stored.levels),
     maintenanceSince: maintenanceSince(world, project.id, now),
     lastActiveAt,
     nextMonthStart: nextMonthStart(now),
+    until,
   };
 }
 

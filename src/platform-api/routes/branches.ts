@@ -54,13 +54,15 @@ const listProjectBranches = route(
     );
     const annotated = page.filter((branch) => Object.keys(branch.annotations).length > 0);
     const { world, now } = transaction;
-    return listBody(world, "branches", page, {
-      json: (branch) => listedBranch(world, branch, now),
+    return listBody(transaction, "branches", page, {
+      listed: listedBranch,
       render: (branch) => renderBranch(world, branch, now),
       fields: {
         annotations: Object.fromEntries(annotated.map((branch) => [branch.id, renderAnnotation(branch)])),
         pagination,
       },
+      // When the first deleted one cannot be recovered any more is not looked at.
+      until: query.include_deleted === true ? now + 1 : undefined,
     });
   },
 );

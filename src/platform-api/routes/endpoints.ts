@@ -148,9 +148,10 @@ const restartProjectEndpoint = route(
   (request) => changeCompute(request, { type: "RestartCompute" }),
 );
 
-function listOf({ world, now }: Transaction, computes: readonly Compute[]) {
-  return listBody(world, "endpoints", computes, {
-    json: (compute) => listedEndpoint(world, compute, now),
+function listOf(transaction: Transaction, computes: readonly Compute[]) {
+  const { world, now } = transaction;
+  return listBody(transaction, "endpoints", computes, {
+    listed: listedEndpoint,
     render: (compute) => renderReadEndpoint(world, compute, now),
   });
 }

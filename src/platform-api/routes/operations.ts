@@ -72,16 +72,16 @@ const listProjectOperations = route(
   { params: z.object({ project_id: id }), query: listQuery },
   ({ account, params, query, transaction }) => {
     const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-    const page = transaction.operations(
-      project.id,
-      query.limit,
-      pageStart(transaction, project.id, query.cursor),
-    );
+    const { limit } = query;
+    const before = pageStart(transaction, project.id, query.cursor);
+    const page = transaction.operations(project.id, limit, before);
     const last = page.at(-1);
-    return listBody(transaction.world, "operations", page, {
-      json: (operation) => listedOperation(operation, transaction.now),
+    return listBody(transaction, "operations", page, {
+      listed: listedOperation,
       render: (operation) => renderOperation(operation, transaction.now),
-      ...(last === undefined ? {} : { fields: { pagination: { cursor: cursorAfter(last) } } }),
+      fields: last && { pagination: { cursor: cursorAfter(last) } },
+      // Old operations are deleted without an event.
+      hasSameRows: ({ operations }) => operations(project.id, limit, before) === page,
     });
   },
 );

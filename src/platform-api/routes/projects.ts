@@ -2,6 +2,7 @@ import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { Project } from "../../platform/model/project.ts";
 import { canRead, type Principal, sharedProjects } from "../../platform/rules/account/access.ts";
 import { limitsOf } from "../../platform/rules/project/project-limits.ts";
@@ -97,6 +98,8 @@ const listProjects = route(
     return projectPage(caller, listed, query, {
       isVisible: (project) => canRead(world, principal, project),
       others,
+      // When the first of them cannot be recovered any more is not looked at.
+      until: query.recoverable === true ? now + 1 : undefined,
     });
   },
 );
@@ -238,9 +241,15 @@ function projectPage(
   {
     isVisible = () => true,
     others = {},
-  }: { readonly isVisible?: (project: Project) => boolean; readonly others?: object } = {},
+    until,
+  }: {
+    readonly isVisible?: (project: Project) => boolean;
+    readonly others?: object;
+    readonly until?: SimTime | undefined;
+  } = {},
 ) {
-  const { world, now } = caller.transaction;
+  const { transaction } = caller;
+  const { world, now } = transaction;
   const start = pageStart(caller, query.cursor);
   const page: Project[] = [];
   for (const project of projects) {
@@ -255,9 +264,10 @@ function projectPage(
   }
   const last = page.at(-1);
   const fields = last === undefined ? others : { pagination: { cursor: last.id }, ...others };
-  return listBody(world, "projects", page, {
-    json: (project) => listedProject(world, project, now),
+  return listBody(transaction, "projects", page, {
+    listed: listedProject,
     render: (project) => renderProjectListItem(world, project, now),
     fields,
+    until,
   });
 }

@@ -9,12 +9,24 @@ type RetainedLog = { readonly bytes: number; readonly until: SimTime };
 
 /** Storage of the branches together at an instant. */
 export function storedAt(world: World, branches: Iterable<Branch>, at: SimTime): StorageLevels {
-  let sum = NO_STORAGE;
+  return storedNow(world, branches, at).levels;
+}
+
+/** The same, and when time alone changes it, because log expires (exclusive). */
+export function storedNow(
+  world: World,
+  branches: Iterable<Branch>,
+  now: SimTime,
+): { readonly levels: StorageLevels; readonly until: SimTime } {
+  let levels = NO_STORAGE;
+  let until = Number.POSITIVE_INFINITY;
   for (const branch of branches) {
-    if (storedUntil(world, branch) !== undefined)
-      sum = addLevels(sum, levelsAt(world, branch, retainedLog(world, branch, at), at));
+    if (storedUntil(world, branch) === undefined) continue;
+    const log = retainedLog(world, branch, now);
+    levels = addLevels(levels, levelsAt(world, branch, log, now));
+    until = Math.min(until, log[0]?.until ?? until);
   }
-  return sum;
+  return { levels, until };
 }
 
 /** Storage of the branches since the last booking of each branch. */
