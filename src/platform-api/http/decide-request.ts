@@ -114,8 +114,8 @@ export class RequestDecider {
     const { world } = deciding;
     try {
       const delayed = () => handleAfterDelay(world as WorldHandle, request, handle);
-      const result = await withLaterBody((await started) ?? (await delayed()));
-      return { ...deciding, result };
+      const result = (await started) ?? (await delayed());
+      return { ...deciding, result: hasLaterBody(result) ? await withLaterBody(result) : result };
     } catch (error) {
       const result =
         world === undefined && error instanceof RequestError
@@ -184,11 +184,13 @@ export class RequestDecider {
   }
 }
 
-async function withLaterBody(result: RouteResult): Promise<RouteResult> {
-  return hasLaterBody(result) ? { status: result.status, body: await result.body.read() } : result;
+type ResultWithLaterBody = { readonly status: number; readonly body: LaterBody };
+
+async function withLaterBody({ status, body }: ResultWithLaterBody): Promise<RouteResult> {
+  return { status, body: await body.read() };
 }
 
-function hasLaterBody(result: RouteResult): result is { status: number; body: LaterBody } {
+function hasLaterBody(result: RouteResult): result is ResultWithLaterBody {
   return "body" in result && result.body instanceof LaterBody;
 }
 

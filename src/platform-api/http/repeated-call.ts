@@ -16,11 +16,11 @@ export type KnownCall = {
 };
 
 /** Reads a request as `Context` does. */
-export class RepeatedCall implements IncomingCall {
-  readonly known: KnownCall;
+export class RepeatedCall<Known extends KnownCall> implements IncomingCall {
+  readonly known: Known;
   readonly env: { readonly incoming: IncomingMessage };
 
-  constructor(known: KnownCall, incoming: IncomingMessage) {
+  constructor(known: Known, incoming: IncomingMessage) {
     this.known = known;
     this.env = { incoming };
   }

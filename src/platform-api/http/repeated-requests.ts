@@ -30,6 +30,12 @@ type Options = {
   readonly onBug: (error: unknown) => void;
 };
 
+type Waiting = {
+  readonly outgoing: ServerResponse;
+  readonly otherwise: () => void;
+  readonly endUse: (() => void) | undefined;
+};
+
 /**
  * Answers requests whose method and URL were answered before without the framework: it knows their route and their parsed
  * parameters. Everything else is done for each request: its body, authentication, rate limits, faults, the handler of
@@ -67,32 +73,30 @@ export class RepeatedRequests {
       return;
     }
     const call = new RepeatedCall(known, incoming);
-    call.withBody((input) => this.#answer(known, call, input, outgoing, otherwise));
+    call.withBody((input) => this.#answer(call, input, outgoing, otherwise));
   }
 
   #answer(
-    known: KnownUrl,
-    call: RepeatedCall,
+    call: RepeatedCall<KnownUrl>,
     input: RequestBody | undefined,
     outgoing: ServerResponse,
     otherwise: () => void,
   ): void {
-    const { world } = known.params;
+    const { decide, params } = call.known;
     let endUse: (() => void) | undefined;
-    let later: Promise<void> | undefined;
+    let isAnswered = true;
     try {
-      endUse = world === undefined ? undefined : this.#options.use(world);
-      const decided = known.decide(call, input);
-      const answer = decided instanceof Promise ? undefined : answerOf(known, call, decided);
-      if (answer === undefined || answer instanceof Promise)
-        later = this.#answerLater(known, call, decided, answer, outgoing, otherwise);
-      else this.#write(answer, outgoing);
+      endUse = params["world"] === undefined ? undefined : this.#options.use(params["world"]);
+      const decided = decide(call, input);
+      const answer = decided instanceof Promise ? undefined : answerOf(call, decided);
+      isAnswered = answer !== undefined && !(answer instanceof Promise);
+      if (isAnswered) this.#write(answer as Answer, outgoing);
+      else void this.#answerLater(call, decided, answer, { outgoing, otherwise, endUse });
     } catch (error) {
       this.#fail(error, outgoing);
     } finally {
-      if (later === undefined) endUse?.();
+      if (isAnswered) endUse?.();
     }
-    later?.catch((error) => this.#fail(error, outgoing)).finally(() => endUse?.());
   }
 
   /** The framework would answer with 500. Here, an exception would end the process. */
@@ -108,18 +112,25 @@ export class RepeatedRequests {
   }
 
   async #answerLater(
-    known: KnownUrl,
-    call: RepeatedCall,
+    call: RepeatedCall<KnownUrl>,
     deciding: Decided | Promise<Decided>,
     answering: Answer | Promise<Answer> | undefined,
-    outgoing: ServerResponse,
-    otherwise: () => void,
+    { outgoing, otherwise, endUse }: Waiting,
   ): Promise<void> {
-    const decided = await deciding;
-    const answer = await withoutBug(answering ?? answerOf(known, call, decided));
-    if (answer !== undefined) return this.#write(answer, outgoing);
-    this.#decided.set(call.env.incoming, decided);
-    otherwise();
+    try {
+      const decided = await deciding;
+      const answered = answering ?? answerOf(call, decided);
+      const answer = answered instanceof Promise ? await withoutBug(answered) : answered;
+      if (answer !== undefined) this.#write(answer, outgoing);
+      else {
+        this.#decided.set(call.env.incoming, decided);
+        otherwise();
+      }
+    } catch (error) {
+      this.#fail(error, outgoing);
+    } finally {
+      endUse?.();
+    }
   }
 
   #write({ status, headers, body }: Answer, outgoing: ServerResponse): void {
@@ -135,21 +146,17 @@ export class RepeatedRequests {
 }
 
 /** `undefined`: the framework must answer. It also reports a bug that would throw here. */
-function answerOf(
-  known: KnownUrl,
-  call: RepeatedCall,
-  decided: Decided,
-): Answer | Promise<Answer> | undefined {
+function answerOf(call: RepeatedCall<KnownUrl>, decided: Decided): Answer | Promise<Answer> | undefined {
   const { result } = decided;
   if (!isSuccess(result)) return undefined;
   try {
-    return known.answer(call, decided, result);
+    return call.known.answer(call, decided, result);
   } catch {
     return undefined;
   }
 }
 
-async function withoutBug(answer: Answer | Promise<Answer> | undefined): Promise<Answer | undefined> {
+async function withoutBug(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;
   } catch {
