@@ -8,7 +8,7 @@ import type { World } from "../platform/world/world.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { EventFilter } from "../simulation/journal.ts";
 import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";
-import type { RequestLogEntry } from "../simulation/request-log.ts";
+import type { DescribedRequest, RequestLogEntry } from "../simulation/request-log.ts";
 import type { ReadScope } from "../simulation/undurable-rows.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
 import type { AccountReport } from "./account-report.ts";
@@ -41,7 +41,7 @@ export type Transaction = WorldView & {
    * Adds a request to the request log; does nothing when the log is off. An error in `describe` is reported
    * and does not fail the transaction.
    */
-  logRequest(describe: () => Omit<RequestLogEntry, "number" | "at" | "seq">): void;
+  logRequest(describe: () => DescribedRequest): void;
   /** A project's operations, newest first, including finished ones. */
   operations(projectId: string, limit: number, beforeNumber?: number): readonly Operation[];
 };

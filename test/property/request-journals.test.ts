@@ -38,7 +38,7 @@ test("request logs in memory and in a file return the same of the newest request
               pending = new PendingRequests(keep, twin.newestRequest);
             } else {
               for (let number = 0; number < taken.add; number += 1)
-                pending.append({ at: number, seq: 0, requestId: "r", method: "GET", path: "/", status: 200 });
+                pending.append(number, 0, { requestId: "r", method: "GET", path: "/", status: 200 });
               twin.write({
                 events: [],
                 changes: [],

@@ -3,11 +3,12 @@ import { type ErrorResponse, publishedCodeOf } from "../../http/errors.ts";
 import { type IncomingCall, RequestError } from "../../http/request.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { FaultTarget } from "../../platform/model/fault.ts";
+import type { DescribedRequest } from "../../simulation/request-log.ts";
 import type { ReadScope } from "../../simulation/undurable-rows.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
 import { type MatchedFault, waitOutDelays } from "./fault-middleware.ts";
-import { idsInResponse, type RequestJournalEntry, redactedBody, redactedPath } from "./request-journal.ts";
+import { idsInResponse, redactedBody, redactedPath } from "./request-journal.ts";
 
 /** A response: a body as an object or as JSON text, or an error. */
 export type RouteResponse =
@@ -135,9 +136,9 @@ export function journalRequest(
 function describeRequest(
   { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
   result: RouteResult,
-): RequestJournalEntry {
+): DescribedRequest {
   const { method, url, loggedPath } = context.req;
-  const entry: { -readonly [K in keyof RequestJournalEntry]: RequestJournalEntry[K] } = {
+  const entry: { -readonly [K in keyof DescribedRequest]: DescribedRequest[K] } = {
     requestId,
     method,
     path: loggedPath ?? redactedPath(url),

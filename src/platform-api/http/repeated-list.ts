@@ -14,8 +14,8 @@ type LastList = {
 export class RepeatedList {
   #last: LastList | undefined;
 
-  /** A handler that calls `handle` for another answer than the last one. */
-  before(handle: AuthenticatedHandler): AuthenticatedHandler {
+  /** A handler that uses the one of `handlerOf` for another answer than the last one. */
+  before(handlerOf: () => AuthenticatedHandler): AuthenticatedHandler {
     return (transaction, caller) => {
       const { account, scope } = caller.principal;
       const last = this.#last;
@@ -23,7 +23,7 @@ export class RepeatedList {
         const list = last.list.deref();
         if (list?.isCurrent(transaction)) return { status: 200, body: list };
       }
-      const response = handle(transaction, caller);
+      const response = handlerOf()(transaction, caller);
       if ("body" in response && response.body instanceof JsonList && response.status === 200)
         this.#last = { account, scope, list: new WeakRef(response.body) };
       return response;

@@ -1,7 +1,6 @@
 import type { RequestBody } from "../../http/body.ts";
 import { containsSecret } from "../../http/secret-text.ts";
 import { MAX } from "../../input-limits/limits.ts";
-import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
 const REMOVED = "[removed]";
 
@@ -112,5 +111,3 @@ function idOrName(value: unknown): unknown {
 function isId(value: unknown): value is string | number {
   return typeof value === "string" || typeof value === "number";
 }
-
-export type RequestJournalEntry = Omit<RequestLogEntry, "number" | "at" | "seq">;

@@ -130,10 +130,11 @@ export class RouteHandlers {
     repeated.remember(context, {
       readsBody: options.body !== undefined,
       decide: (call, input) => {
-        const handler = this.#handlerOf(route, call, (profile) =>
-          input === undefined ? parsed : { ...parsed, body: parseBody(call, { input }, options, profile) },
-        );
-        return this.#decider.decide(call, route.method === "GET" ? list.before(handler) : handler, input);
+        const handler = () =>
+          this.#handlerOf(route, call, (profile) =>
+            input === undefined ? parsed : { ...parsed, body: parseBody(call, { input }, options, profile) },
+          );
+        return this.#decider.decide(call, route.method === "GET" ? list.before(handler) : handler(), input);
       },
       answer: (call, decided, result) => answerTo(call, decided, result, this.#sending),
     });

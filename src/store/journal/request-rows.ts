@@ -68,13 +68,11 @@ export class RequestRows {
 
   #insert(requests: readonly StoredRequest[]): void {
     const [first, last] = [requests[0], requests.at(-1)];
-    if (first !== undefined && last !== undefined)
-      this.#statements.insert.run(
-        first.number,
-        last.number,
-        last.at,
-        `[${requests.map(({ text }) => text).join(",")}]`,
-      );
+    if (first === undefined || last === undefined) return;
+    // Not joined: V8 would copy each text twice.
+    let payload = `[${first.text}`;
+    for (const { text } of requests.slice(1)) payload += `,${text}`;
+    this.#statements.insert.run(first.number, last.number, last.at, `${payload}]`);
   }
 }
 

@@ -59,7 +59,7 @@ export function transactionAt(
     },
     logRequest(describe) {
       try {
-        requests?.append({ at: now, seq: world.seq, ...describe() });
+        requests?.append(now, world.seq, describe());
       } catch (error) {
         onLost(error);
       }

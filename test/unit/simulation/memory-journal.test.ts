@@ -402,8 +402,6 @@ test("a checkpoint is the world without the rows outside history", () => {
 
 describe("answered requests that are not written yet", () => {
   const entry = (path: string, body?: unknown) => ({
-    at: 5,
-    seq: 1,
     requestId: "r",
     method: "GET",
     path,
@@ -414,29 +412,47 @@ describe("answered requests that are not written yet", () => {
     const pending = new PendingRequests(10, 7);
     expect(pending.isEmpty).toBe(true);
     expect(pending.take()).toBeUndefined();
-    pending.append(entry("/a"));
-    pending.append(entry("/b"));
+    pending.append(5, 1, entry("/a"));
+    pending.append(5, 1, entry("/b"));
     expect([pending.isEmpty, pending.newest]).toEqual([false, 9]);
     const taken = pending.take();
     expect(taken).toMatchObject({ add: [{ number: 8, at: 5 }, { number: 9 }], limit: 10 });
-    expect(JSON.parse(taken?.add[0]?.text ?? "")).toEqual({ number: 8, ...entry("/a") });
+    expect(JSON.parse(taken?.add[0]?.text ?? "")).toEqual({ number: 8, at: 5, seq: 1, ...entry("/a") });
     expect(pending.isEmpty).toBe(true);
-    pending.append(entry("/c"));
+    pending.append(5, 1, entry("/c"));
     pending.clear();
     expect([pending.isEmpty, pending.newest]).toEqual([true, 0]);
   });
 
+  test("have the text of their fields, whatever the entries of the same path before them were", () => {
+    const entries = [
+      { ...entry("/a"), requestId: '"\\' },
+      { ...entry("/a"), status: 200 },
+      { ...entry("/a"), status: 200, accountId: "a", keyId: 1 },
+      { ...entry("/a"), status: 200, accountId: "a", keyId: 2 },
+      { ...entry("/a"), status: 423, code: "LOCKED", fault: "f", operationId: "o" },
+      { ...entry("/a"), method: "HEAD" },
+      entry("/a", "body"),
+      ...Array.from({ length: 300 }, (_, number) => entry(`/${number % 150}`)),
+    ];
+    const pending = new PendingRequests(1_000, 0);
+    for (const described of entries) pending.append(5, 1, described);
+    expect(pending.take()?.add.map(({ text }) => text)).toEqual(
+      entries.map((described, index) => JSON.stringify({ number: index + 1, at: 5, seq: 1, ...described })),
+    );
+  });
+
   test("beyond the limit are dropped, oldest first", () => {
     const pending = new PendingRequests(3, 0);
-    for (let number = 1; number <= 8; number += 1) pending.append(entry(`/${number}`));
+    for (let number = 1; number <= 8; number += 1) pending.append(5, 1, entry(`/${number}`));
     expect(pending.take()?.add.map(({ number }) => number)).toEqual([6, 7, 8]);
   });
 
   test("that are too large are stored without their body", () => {
     const pending = new PendingRequests(3, 0);
-    const overhead = JSON.stringify({ number: 1, ...entry("/a", "") }).length;
-    pending.append(entry("/a", "x".repeat(32 * 1024 - overhead)));
-    pending.append(entry("/a", "x".repeat(32 * 1024 - overhead + 1)));
+    const overhead = JSON.stringify({ number: 1, at: 5, seq: 1, ...entry("/a", "") }).length;
+    pending.append(5, 1, entry("/a", "x".repeat(32 * 1024 - overhead)));
+    pending.append(5, 1, entry("/a", "x".repeat(32 * 1024 - overhead + 1)));
     const bodies = pending.take()?.add.map(({ text }) => (JSON.parse(text) as { body: unknown }).body);
     expect(bodies?.[0]).toHaveLength(32 * 1024 - overhead);
     expect(bodies?.[1]).toEqual({ not_kept: "too large" });
