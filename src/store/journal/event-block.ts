@@ -31,7 +31,8 @@ type Columns = [
 /** JSON without spaces contains no line break, so that lines divide the payloads. */
 const SEPARATOR = "\n";
 
-export function encodeBlock(events: readonly StoredEvent[]): EncodedBlock {
+/** A block whose events will soon be in a larger one is not compressed. */
+export function encodeBlock(events: readonly StoredEvent[], isCompressed: boolean): EncodedBlock {
   const types: string[] = [];
   const columns: Columns = [types, [], [], []];
   let previousAt = 0;
@@ -44,7 +45,28 @@ export function encodeBlock(events: readonly StoredEvent[]): EncodedBlock {
     previousAt = at;
   }
   const lines = [JSON.stringify(columns), ...events.map(({ payload }) => payload)];
-  return { types: listOfTypes(types), events: deflateRawSync(lines.join(SEPARATOR), COMPRESSION) };
+  const text = lines.join(SEPARATOR);
+  const bytes = isCompressed ? deflateRawSync(text, COMPRESSION) : deflateUncompressed(text);
+  return { types: listOfTypes(types), events: bytes };
+}
+
+/** The largest uncompressed part of the format (RFC 1951, 3.2.4), and the bytes before each. */
+const MAX_PART_BYTES = 0xffff;
+const PART_HEADER_BYTES = 5;
+
+/** The text in the format of `deflateRawSync`, without compression. Creating a compressor would take longer than this. */
+function deflateUncompressed(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const parts: Buffer[] = [];
+  for (let from = 0; from < bytes.length; from += MAX_PART_BYTES) {
+    const part = bytes.subarray(from, from + MAX_PART_BYTES);
+    const header = Buffer.allocUnsafe(PART_HEADER_BYTES);
+    header.writeUInt8(from + part.length === bytes.length ? 1 : 0, 0);
+    header.writeUInt16LE(part.length, 1);
+    header.writeUInt16LE(MAX_PART_BYTES - part.length, 3);
+    parts.push(header, part);
+  }
+  return Buffer.concat(parts);
 }
 
 /** The events of a block. Throws `CorruptFile` if they are not those that were stored. */

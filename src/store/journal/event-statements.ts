@@ -130,6 +130,15 @@ const blockTexts = once(() => ({
       .orderBy(desc(eventBlocks.lastSeq))
       .limit(1),
   ),
+  lastLargeBlock: textOf(
+    query
+      .select({ seq: named(eventBlocks.lastSeq, "seq") })
+      .from(eventBlocks)
+      .where(sql`${eventBlocks.lastSeq} - ${eventBlocks.firstSeq} + 1 >= ${parameter("events")}`)
+      .orderBy(desc(eventBlocks.lastSeq))
+      .limit(1),
+    "events",
+  ),
   blocksOfType: textOf(
     query
       .select(BLOCK)
@@ -179,6 +188,7 @@ export function prepareEventStatements(sqlite: BetterSqlite3.Database) {
     firstBlock: prepare<{ firstSeq: number }, []>(text.firstBlock),
     lastBlock: prepare<Link, []>(text.lastBlock),
     blockAfter: prepareBlockAfter(sqlite),
+    lastLargeBlock: prepare<{ seq: number }, [number]>(text.lastLargeBlock),
     blocksOfType: prepare<StoredBlock, [number, number, string]>(text.blocksOfType),
     insertBlock: prepare<unknown, [number, number, string, number, number, Buffer]>(text.insertBlock),
     deleteBlocksBefore: prepare<unknown, [number]>(text.deleteBlocksBefore),

@@ -118,7 +118,7 @@ function rewriteBlocks(
       .map(transform);
     const before = chain;
     for (const event of rewritten) chain = follow(event, chain);
-    const { types, events: bytes } = encodeBlock(rewritten);
+    const { types, events: bytes } = encodeBlock(rewritten, true);
     update.run(seq + 1, types, before, chain, bytes, block.lastSeq);
     seq = block.lastSeq;
   }

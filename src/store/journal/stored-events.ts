@@ -8,11 +8,21 @@ import { type Link, prepareEventStatements } from "./event-statements.ts";
 /** Larger blocks are hardly smaller per event. */
 export const EVENTS_PER_BLOCK = 512;
 
-/** Events that become rows in one step. A block takes as long. */
-const ROWS_PER_PORTION = 128;
+/** Events that are added in one step. To complete a block takes as long. */
+const EVENTS_PER_PORTION = 128;
+
+/**
+ * This number of events in one commit becomes a block at once, without compression: it costs less than rows. Later, a large
+ * block replaces the small ones.
+ */
+export const MIN_EVENTS_PER_BLOCK = 16;
 
 /** Position at which reading starts. The chain checksum is absent if it is not known yet. */
 type Start = { readonly seq: number; readonly chain: number | undefined };
+
+/** The events of successive blocks, and the chain checksum before the first one. */
+type BlockEvents = { readonly events: readonly StoredEvent[]; readonly chainBefore: number | undefined };
+const NO_BLOCKS: BlockEvents = { events: [], chainBefore: undefined };
 
 /** The events of a world's file: blocks, then the newest events as rows. See decision 0027. */
 export class StoredEvents {
@@ -41,8 +51,10 @@ export class StoredEvents {
 
   /** The number of `count` new events to add at once: enough to complete a block, or a few. */
   portionOf(count: number): number {
-    const missing = this.eventsPerBlock - this.#rows().count;
-    return missing > 0 && count >= missing ? missing : Math.min(count, ROWS_PER_PORTION);
+    if (count <= EVENTS_PER_PORTION) return count;
+    const after = this.#statements.lastLargeBlock.get(this.eventsPerBlock)?.seq ?? 0;
+    const missing = this.eventsPerBlock - ((this.last?.seq ?? after) - after);
+    return missing > 0 && count >= missing ? missing : EVENTS_PER_PORTION;
   }
 
   /**
@@ -151,31 +163,52 @@ export class StoredEvents {
   }
 
   /**
-   * Makes blocks of rows and of new events; returns the chain checksum of the last new event. `undefined` if there are
-   * too few events: they must become rows.
+   * Makes blocks of rows, of small blocks and of new events; returns the chain checksum of the last new event. `undefined`
+   * if there are too few events: they must become rows.
    */
   #pack(events: readonly StoredEvent[], before: number, oldest: Link): number | undefined {
     if (this.#cannotPack) return undefined;
+    const large = this.#statements.lastLargeBlock.get(this.eventsPerBlock)?.seq ?? 0;
+    const newest = events.at(-1)?.seq ?? this.last?.seq ?? 0;
+    const isComplete = newest - Math.max(large, oldest.seq) >= this.eventsPerBlock;
+    if (!isComplete && events.length < MIN_EVENTS_PER_BLOCK) return undefined;
     const { firstRow, count: rowCount } = this.#rows();
-    if (rowCount + events.length < this.eventsPerBlock) return undefined;
     // Truncated rows are deleted first, a few with every commit.
     if (firstRow !== undefined && firstRow <= oldest.seq) return undefined;
     const link = this.#lastOfBlocks() ?? oldest;
     // A file of an older release has many rows. With every commit, their number decreases by a block.
     const packedRows = Math.min(rowCount, events.length + this.eventsPerBlock);
-    const rows = this.#rowsSince((firstRow ?? 1) - 1, packedRows);
-    if (!isChain(rows, link)) {
+    const rows = firstRow === undefined ? [] : this.#rowsSince(firstRow - 1, packedRows);
+    const small = isComplete ? this.#blocksBetween(large, link.seq) : NO_BLOCKS;
+    if (small === undefined || !isChain(rows, link)) {
       this.#cannotPack = true;
       return undefined;
     }
+    if (small.events.length > 0) this.#statements.deleteBlocksAfter.run(large);
+    const packed = [...small.events, ...rows];
+    const chainBefore = small.chainBefore ?? (rows.length === 0 ? before : link.chain);
     if (packedRows < rowCount) {
-      this.#insertBlocks(rows, link.chain);
+      this.#insertBlocks(packed, chainBefore);
       this.#statements.deleteRowsUpTo.run(rows.at(-1)?.seq ?? 0);
       return undefined;
     }
-    this.#statements.deleteRowsAfter.run(0);
-    const chain = this.#insertBlocks([...rows, ...events], rows.length === 0 ? before : link.chain);
-    return chain;
+    if (rows.length > 0) this.#statements.deleteRowsAfter.run(0);
+    return this.#insertBlocks([...packed, ...events], chainBefore);
+  }
+
+  /** The events of the blocks after `after`, up to `last`, the last event of a block. `undefined` if they are damaged. */
+  #blocksBetween(after: number, last: number): BlockEvents | undefined {
+    const first = this.#statements.blockAfter.get(after);
+    if (first === undefined) return NO_BLOCKS;
+    const { firstSeq, chainBefore } = first;
+    const events: StoredEvent[] = [];
+    try {
+      this.#readBlocks(events, { seq: firstSeq - 1, chain: chainBefore }, last - firstSeq + 1);
+      return { events, chainBefore };
+    } catch (error) {
+      if (error instanceof CorruptFile) return undefined;
+      throw error;
+    }
   }
 
   #rows(): { readonly firstRow: number | undefined; readonly count: number } {
@@ -197,7 +230,7 @@ export class StoredEvents {
       const [first, last] = [portion[0], portion.at(-1)];
       if (first === undefined || last === undefined) break;
       const chain = chainChecksum(portion, chainBefore);
-      const { types, events: bytes } = encodeBlock(portion);
+      const { types, events: bytes } = encodeBlock(portion, portion.length >= this.eventsPerBlock);
       this.#statements.insertBlock.run(last.seq, first.seq, types, chainBefore, chain, bytes);
       chainBefore = chain;
     }

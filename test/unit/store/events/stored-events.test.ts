@@ -3,7 +3,11 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { EVENTS_PER_BLOCK, StoredEvents } from "../../../../src/store/journal/stored-events.ts";
+import {
+  EVENTS_PER_BLOCK,
+  MIN_EVENTS_PER_BLOCK,
+  StoredEvents,
+} from "../../../../src/store/journal/stored-events.ts";
 import {
   CorruptFile,
   chainChecksum,
@@ -40,16 +44,21 @@ function openFile() {
     const seq = head.seq + added;
     head = { seq, chain: events.append(between(head.seq, seq), head.chain, oldest) };
   };
+  /** Adds so many events in commits that are too small for a block. */
+  const commitRows = (added: number) => {
+    for (let left = added; left > 0; left -= MIN_EVENTS_PER_BLOCK - 1)
+      commit(Math.min(left, MIN_EVENTS_PER_BLOCK - 1));
+  };
   const all = () => events.since({ ...BEGINNING }, Number.POSITIVE_INFINITY).map(plain);
-  return { sqlite, events, commit, all, counts: () => [count("event_blocks"), count("events")] };
+  return { sqlite, events, commit, commitRows, all, counts: () => [count("event_blocks"), count("events")] };
 }
 
 const plain = ({ seq, decision, at, type, payload }: StoredEvent) => ({ seq, decision, at, type, payload });
 
 describe("events of a file", () => {
   test("stay rows until there are enough for a block", () => {
-    const { commit, counts, all } = openFile();
-    commit(EVENTS_PER_BLOCK - 1);
+    const { commit, commitRows, counts, all } = openFile();
+    commitRows(EVENTS_PER_BLOCK - 1);
     expect(counts()).toEqual([0, EVENTS_PER_BLOCK - 1]);
     commit(1);
     expect(counts()).toEqual([1, 0]);
@@ -60,12 +69,76 @@ describe("events of a file", () => {
     expect(all()).toEqual(between(0, 3 * EVENTS_PER_BLOCK - 1));
   });
 
+  test("of one commit become a small block, and small blocks with the rows between them a large one", () => {
+    const { sqlite, commit, counts, all } = openFile();
+    commit(MIN_EVENTS_PER_BLOCK - 1);
+    expect(counts()).toEqual([0, 15]);
+    commit(MIN_EVENTS_PER_BLOCK);
+    expect(counts(), "with the rows before it").toEqual([1, 0]);
+    commit(3);
+    commit(200);
+    commit(200);
+    commit(7);
+    const blocks = () =>
+      sqlite.prepare("SELECT first_seq, last_seq FROM event_blocks ORDER BY last_seq").raw().all();
+    expect(blocks()).toEqual([
+      [1, 31],
+      [32, 234],
+      [235, 434],
+    ]);
+    commit(EVENTS_PER_BLOCK - 442);
+    expect([counts(), all()]).toEqual([[4, 0], between(0, EVENTS_PER_BLOCK - 1)]);
+    commit(1);
+    expect([counts(), blocks(), all()]).toEqual([[1, 0], [[1, 512]], between(0, EVENTS_PER_BLOCK)]);
+    commit(20);
+    commit(500);
+    expect(blocks()).toEqual([
+      [1, 512],
+      [513, 1_032],
+    ]);
+    expect(all()).toEqual(between(0, 1_032));
+  });
+
+  test("in small blocks are deleted and truncated like others", () => {
+    const { events, commit, counts, all } = openFile();
+    for (let count = 0; count < 5; count += 1) commit(100);
+    events.deleteAfter(250);
+    expect([counts(), all()]).toEqual([[2, 50], between(0, 250)]);
+    const oldest = { seq: 150, chain: chainChecksum(between(0, 150), 0) };
+    events.deleteBefore(151);
+    let chain = chainChecksum(between(0, 250), 0);
+    for (let seq = 250; seq < 750; seq += 50) chain = events.append(between(seq, seq + 50), chain, oldest);
+    expect(counts()).toEqual([2, 0]);
+    expect(events.since(oldest, 9_999).map(plain)).toEqual(between(150, 750));
+  });
+
+  test("longer than a part of the compression format are returned from a small block", () => {
+    const { sqlite } = openFile();
+    for (const length of [65_000, 65_535, 65_536, 200_000]) {
+      sqlite.exec("DELETE FROM event_blocks");
+      const long = between(0, 20).map((event) => ({ ...event, payload: `["${"ü".repeat(length / 40)}"]` }));
+      const events = new StoredEvents(sqlite);
+      events.append(long, 0, BEGINNING);
+      expect(events.since(BEGINNING, 99).map(plain)).toEqual(long);
+    }
+  });
+
+  test("in a damaged small block are not put into a large one", () => {
+    const { sqlite, events, commit, counts } = openFile();
+    commit(100);
+    commit(100);
+    sqlite.exec("UPDATE event_blocks SET chain_before = 1 WHERE first_seq = 101");
+    commit(400);
+    expect(counts()).toEqual([2, 400]);
+    expect(() => events.since(BEGINNING, 9_999)).toThrow(CorruptFile);
+  });
+
   test("are the same whatever the sizes of the commits, read from anywhere", async () => {
-    const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 100, max: 1_500 })), {
+    const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 100, max: 1_500 })), {
       minLength: 1,
-      maxLength: 6,
+      maxLength: 12,
     });
-    const position = fc.nat({ max: 4_000 });
+    const position = fc.nat({ max: 6_000 });
     const reads = fc.array(fc.tuple(position, fc.integer({ min: 1, max: 1_200 })), { maxLength: 5 });
     await expectHolds(
       fc.property(sizes, reads, (sizes, reads) => {
@@ -176,8 +249,8 @@ describe("events of a file", () => {
   });
 
   test("of an older release become blocks, a few with every commit", () => {
-    const { sqlite, commit, counts, all } = openFile();
-    commit(511);
+    const { sqlite, commitRows, counts, all } = openFile();
+    commitRows(511);
     const insert = sqlite.prepare(
       "INSERT INTO events (seq, at, type, payload, decision, chain) VALUES (@seq, @at, @type, @payload, @decision, @chain)",
     );
@@ -258,8 +331,8 @@ describe("damage", () => {
   });
 
   test("of rows stays in the rows", () => {
-    const { sqlite, commit, events, counts } = openFile();
-    commit(400);
+    const { sqlite, commit, commitRows, events, counts } = openFile();
+    commitRows(400);
     sqlite.exec("UPDATE events SET at = at + 1 WHERE seq = 7");
     commit(400);
     commit(400);
