@@ -17,6 +17,8 @@ export class ComputeTotals implements RowObserver<Compute> {
   }
 
   replace(before: Compute | undefined, after: Compute | undefined): void {
+    // Most changes of a compute leave its state and size.
+    if (before !== undefined && after !== undefined && isSame(before.phase, after.phase)) return;
     if (before !== undefined) this.#add(before, -1);
     if (after !== undefined) this.#add(after, 1);
   }
@@ -32,4 +34,9 @@ export class ComputeTotals implements RowObserver<Compute> {
     this.#byState[phase.state] += count;
     if (phase.state === "active") this.#activeCu += count * phase.sizeCu;
   }
+}
+
+function isSame(one: Compute["phase"], other: Compute["phase"]): boolean {
+  if (one.state !== "active" || other.state !== "active") return one.state === other.state;
+  return one.sizeCu === other.sizeCu;
 }

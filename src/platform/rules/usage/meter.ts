@@ -10,14 +10,24 @@ import { addInterval } from "./usage-periods.ts";
 /** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
 export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
   if (phase.state !== "active") return;
-  // First, because booking discards old hours, from which the retained log is calculated.
-  if (world.usage.get(branchId)?.data?.storage !== undefined) meterStorage(world, branchId, at);
-  addUsage(world, branchId, phase, at);
-  addUsage(world, projectId, phase, at);
+  let ofBranch = world.usage.get(branchId);
+  if (ofBranch?.data?.storage !== undefined) {
+    // First, because booking discards old hours, from which the retained log is calculated.
+    meterStorage(world, branchId, at);
+    ofBranch = world.usage.get(branchId);
+  }
+  addUsage(world, branchId, ofBranch, phase, at);
+  addUsage(world, projectId, world.usage.get(projectId), phase, at);
 }
 
-function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: SimTime): void {
-  const usage: Usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
+function addUsage(
+  world: World,
+  id: string,
+  stored: Usage | undefined,
+  { meteredAt, sizeCu }: ActivePhase,
+  at: SimTime,
+): void {
+  const usage: Usage = stored ?? { id, ...ZERO_USAGE };
   const activeMs = usage.activeMs + at - meteredAt;
   const cuMs = usage.cuMs + (at - meteredAt) * sizeCu;
   const { data } = usage;

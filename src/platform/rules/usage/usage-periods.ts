@@ -87,12 +87,14 @@ export const USAGE_PERIODS: Readonly<Record<Granularity, UsagePeriod>> = {
 export function addInterval(world: World, usage: Usage, interval: MeteredInterval): OpenHour {
   // An interval that ends with an hour does not open the next one.
   const hour = Math.max(usage.hour?.hour ?? Number.NEGATIVE_INFINITY, Math.ceil(interval.to / HOUR) - 1);
-  return {
-    hour,
-    beforeHour: addIntervalToPeriod(world, USAGE_PERIODS.hourly, usage, interval, hour),
-    beforeDay: addIntervalToPeriod(world, USAGE_PERIODS.daily, usage, interval, hour),
-    beforeMonth: addIntervalToPeriod(world, USAGE_PERIODS.monthly, usage, interval, hour),
-  };
+  const beforeHour = addIntervalToPeriod(world, USAGE_PERIODS.hourly, usage, interval, hour);
+  const beforeDay = addIntervalToPeriod(world, USAGE_PERIODS.daily, usage, interval, hour);
+  // Months begin with a day, so an interval within the day is within the month.
+  const isWithinDay = usage.hour !== undefined && beforeDay === usage.hour.beforeDay;
+  const beforeMonth = isWithinDay
+    ? usage.hour.beforeMonth
+    : addIntervalToPeriod(world, USAGE_PERIODS.monthly, usage, interval, hour);
+  return { hour, beforeHour, beforeDay, beforeMonth };
 }
 
 /**
