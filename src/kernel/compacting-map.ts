@@ -38,6 +38,10 @@ export class CompactingMap<T> {
     return true;
   }
 
+  keys(): IterableIterator<string> {
+    return this.#entries.keys();
+  }
+
   /** In insertion order. Entries that are deleted meanwhile may still be returned. */
   values(): IterableIterator<T> {
     return this.#entries.values();

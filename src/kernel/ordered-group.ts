@@ -1,5 +1,5 @@
-import type { CompactingMap } from "./compacting-map.ts";
 import type { OrderedRows } from "./index-rows.ts";
+import type { TableRows } from "./table-rows.ts";
 
 /** Positions without a row are removed when they are more than half of all, and more than this. */
 const MIN_VACANT = 64;
@@ -9,10 +9,10 @@ export class OrderedGroup<T> implements OrderedRows<T> {
   #keys: (string | undefined)[] = [];
   #orders: number[] = [];
   #size = 0;
-  readonly #rows: CompactingMap<T>;
+  readonly #rows: TableRows<T>;
   readonly #order: (row: T) => number;
 
-  constructor(rows: CompactingMap<T>, order: (row: T) => number) {
+  constructor(rows: TableRows<T>, order: (row: T) => number) {
     this.#rows = rows;
     this.#order = order;
   }

@@ -1,6 +1,7 @@
 import { CompactingMap } from "./compacting-map.ts";
 import type { OrderedRows, Rows } from "./index-rows.ts";
 import { OrderedGroup } from "./ordered-group.ts";
+import type { TableRows } from "./table-rows.ts";
 
 /**
  * Holds keys, not rows, so replacing a row does not change the index. Most groups have a single member, so a
@@ -9,9 +10,9 @@ import { OrderedGroup } from "./ordered-group.ts";
 class IndexGroup<T> implements Rows<T> {
   #single: string | undefined;
   #keys: Set<string> | undefined;
-  readonly #rows: CompactingMap<T>;
+  readonly #rows: TableRows<T>;
 
-  constructor(rows: CompactingMap<T>) {
+  constructor(rows: TableRows<T>) {
     this.#rows = rows;
   }
 
@@ -87,11 +88,11 @@ export class TableIndex<T> {
   readonly name: string;
   readonly #indexKey: IndexKey<T>;
   readonly #order: ((row: T) => number) | undefined;
-  readonly #rows: CompactingMap<T>;
+  readonly #rows: TableRows<T>;
   readonly #groups = new CompactingMap<IndexGroup<T> | OrderedGroup<T>>();
   #isBuilt: boolean;
 
-  constructor(name: string, spec: IndexSpec<T>, rows: CompactingMap<T>) {
+  constructor(name: string, spec: IndexSpec<T>, rows: TableRows<T>) {
     this.name = name;
     const options = typeof spec === "function" ? { key: spec } : spec;
     this.#indexKey = options.key;

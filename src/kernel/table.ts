@@ -1,7 +1,7 @@
 import type { ChangeSet } from "./change-set.ts";
-import { CompactingMap } from "./compacting-map.ts";
 import type { OrderedRows, Rows } from "./index-rows.ts";
 import { type IndexSpec, TableIndex } from "./table-index.ts";
+import { type RowSource, TableRows } from "./table-rows.ts";
 
 /** Totals over the rows of a table, up to date after every change. */
 export interface RowObserver<T> {
@@ -25,7 +25,7 @@ export type TableOptions<T, Index extends string> = {
  */
 export class Table<T, Index extends string = never> {
   readonly name: string;
-  readonly #rows = new CompactingMap<T>();
+  readonly #rows = new TableRows<T>();
   readonly #indexes: readonly TableIndex<T>[];
   readonly #key: (row: T) => string;
   readonly #constrained: ((row: T) => string) | undefined;
@@ -57,8 +57,17 @@ export class Table<T, Index extends string = never> {
     return this.#rows.get(key);
   }
 
+  keys(): Iterable<string> {
+    return this.#rows.keys();
+  }
+
   values(): IterableIterator<T> {
     return this.#rows.values();
+  }
+
+  /** The rows in memory: all but those of `loadStored` that nobody has used. */
+  loaded(): Iterable<T> {
+    return this.#rows.loaded();
   }
 
   /** A copy of the rows. */
@@ -109,6 +118,27 @@ export class Table<T, Index extends string = never> {
     for (let position = 0; position < this.#indexes.length; position += 1)
       this.#indexes[position]?.move(key, before, row);
     this.#observer?.replace(before, row);
+  }
+
+  /** Rows of `loadStored` are read from it. They must stay stored until they change. */
+  readFrom(source: RowSource<T>): void {
+    this.#rows.readFrom(source);
+  }
+
+  /** Reads up to `limit` of these rows. Returns whether all are in memory. */
+  readStored(limit: number): boolean {
+    return this.#rows.readStored(limit);
+  }
+
+  /**
+   * Adds a stored row that is read when it is used. `row` has the fields that its key, the indexes and the observer
+   * read.
+   */
+  loadStored(row: T): void {
+    const key = this.#key(row);
+    this.#rows.addStored(key);
+    for (const index of this.#indexes) index.move(key, undefined, row);
+    this.#observer?.replace(undefined, row);
   }
 
   delete(key: string): void {

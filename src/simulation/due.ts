@@ -140,32 +140,35 @@ type MakesNothingDue =
 /** Schedules all due work of a world, for example after it was loaded from a file. */
 export function rebuildTimers(timers: TimerQueue, world: World): void {
   timers.clear();
-  for (const _ of scheduleAll(timers, world));
+  // Nothing is due for the rows that are not in memory.
+  for (const _ of scheduleAll(timers, world, (table) => table.loaded()));
 }
 
 /** Target of scheduled work: the queue that runs it, or a list of work that should have run. */
 type Timers = Pick<TimerQueue, "schedule" | "isScheduledBy">;
 
 /** Pauses after each few hundred rows. */
-function* scheduleAll(timers: Timers, world: World): Generator<undefined> {
+function* scheduleAll(timers: Timers, world: World, rowsOf: RowsOf): Generator<undefined> {
   const schedule = (work: DueWork) => scheduleWork(timers, world, work);
-  yield* inSteps(world.operations, ({ id }) => schedule({ kind: "operation", id }));
-  yield* inSteps(world.scheduledActivities, ({ number }) =>
+  yield* inSteps(rowsOf(world.operations), ({ id }) => schedule({ kind: "operation", id }));
+  yield* inSteps(rowsOf(world.scheduledActivities), ({ number }) =>
     schedule({ kind: "activity", id: String(number) }),
   );
-  yield* inSteps(world.branches, ({ id }) => scheduleBranchWork(timers, world, id));
-  yield* inSteps(world.branchSnapshots, ({ id }) => schedule({ kind: "snapshotExpiration", id }));
-  yield* inSteps(world.projects, ({ id }) => schedule({ kind: "projectRemoval", id }));
-  yield* inSteps(world.projects, ({ id }) => scheduleQuotaCheck(timers, world, id));
-  yield* inSteps(world.computes, ({ id }) => scheduleComputeWork(timers, world, id));
+  yield* inSteps(rowsOf(world.branches), ({ id }) => scheduleBranchWork(timers, world, id));
+  yield* inSteps(rowsOf(world.branchSnapshots), ({ id }) => schedule({ kind: "snapshotExpiration", id }));
+  yield* inSteps(rowsOf(world.projects), ({ id }) => schedule({ kind: "projectRemoval", id }));
+  yield* inSteps(rowsOf(world.projects), ({ id }) => scheduleQuotaCheck(timers, world, id));
+  yield* inSteps(rowsOf(world.computes), ({ id }) => scheduleComputeWork(timers, world, id));
   scheduleKeyRemovals(timers, world);
 }
 
+type RowsOf = <T>(table: { values(): Iterable<T>; loaded(): Iterable<T> }) => Iterable<T>;
+
 const ROWS_PER_STEP = 500;
 
-function* inSteps<T>(table: { values(): Iterable<T> }, schedule: (row: T) => void): Generator<undefined> {
+function* inSteps<T>(rows: Iterable<T>, schedule: (row: T) => void): Generator<undefined> {
   let count = 0;
-  for (const row of table.values()) {
+  for (const row of rows) {
     schedule(row);
     count += 1;
     if (count % ROWS_PER_STEP === 0) yield;
@@ -184,7 +187,7 @@ export function* overdueWork(world: World, now: SimTime): Generator<DueWork | un
     },
     isScheduledBy: () => false,
   };
-  yield* scheduleAll(timers, world);
+  yield* scheduleAll(timers, world, (table) => table.values());
   yield* late;
 }
 

@@ -2,6 +2,8 @@ import { setImmediate as yieldToOthers } from "node:timers/promises";
 import type { HostedWorld } from "./hosted-world.ts";
 import type { WorldStorage } from "./world-storage.ts";
 
+const PROJECTS_PER_TURN = 500;
+
 /**
  * The Postgres version of each project of all worlds. Worlds that are closed are not opened, and requests are served
  * between two of them. A world that cannot be read has none: what opens it reports why.
@@ -16,9 +18,15 @@ export async function allProjectVersions(
     const world = open.get(name);
     try {
       if (world === undefined || world.isDormant) found.push(...storage.projectVersions(name));
-      else
-        for (const { pgVersion, deletedAt } of world.peek().world.projects.values())
+      else {
+        let count = 0;
+        for (const { pgVersion, deletedAt } of world.peek().world.projects.values()) {
           if (deletedAt === undefined) found.push(pgVersion);
+          count += 1;
+          // Most rows may be in the file.
+          if (count % PROJECTS_PER_TURN === 0) await yieldToOthers();
+        }
+      }
     } catch {}
   }
   return found;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
 import { ALL_ROWS } from "../../kernel/change-set.ts";
 import { evolve } from "../../platform/rules/evolve.ts";
+import { readStoredRows } from "../../platform/world/stored-rows.ts";
 import { type TableName, UNJOURNALED_TABLES } from "../../platform/world/tables.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { JournalHead } from "../journal/batch-writer.ts";
@@ -41,6 +42,7 @@ export async function readLoadedWorld(
     let step = steps.next();
     for (; step.done !== true; step = steps.next()) await pause();
     const { world, row } = step.value;
+    while (!readStoredRows(world)) await pause();
     while (!world.hourlyUsage.read(LEDGERS_PER_PORTION)) await pause();
     return row && { world, historyId: readHistoryRow(sqlite).historyId, head: row };
   } catch (error) {

@@ -11,6 +11,7 @@ import type { JournalHead } from "../journal/batch-writer.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { CorruptFile, checksumOf } from "../tables/journal-checksum.ts";
 import { readHistoryRow } from "../tables/journal-row.ts";
+import { canRest, loadRestingRows } from "../tables/resting-rows.ts";
 import { world as worldTable } from "../tables/schema.ts";
 import { once, query, textOf } from "../tables/statement.ts";
 import { prepareReader, readAllRowsInSteps, runSteps, tableName } from "../tables/stored-tables.ts";
@@ -92,7 +93,7 @@ function* load(
   sqlite: BetterSqlite3.Database,
   world: World,
   row: WorldRow,
-  readsUsageLater: boolean,
+  readsLater: boolean,
 ): Generator<undefined, void> {
   checkHead(sqlite, row);
   const { settings, numbers, seq, at } = row;
@@ -101,7 +102,11 @@ function* load(
   world.seq = seq;
   world.at = at;
   for (const name of TABLE_NAMES) {
-    if (name === "hourlyUsage" && readsUsageLater) {
+    if (readsLater && canRest(name)) {
+      yield* loadRestingRows(sqlite, world, name);
+      continue;
+    }
+    if (readsLater && name === "hourlyUsage") {
       loadHourlyUsageLater(sqlite, world);
       continue;
     }
@@ -130,7 +135,7 @@ function loadHourlyUsageLater(sqlite: BetterSqlite3.Database, world: World): voi
     `WHERE "key" > @id || '#' AND "key" < @id || '0' AND "of" IN (@id, @id || '#day', @id || '#month') ORDER BY "key"`,
   );
   world.hourlyUsage.loadLater({
-    ids: Array.from(world.usage.values(), ({ id }) => id),
+    ids: world.usage.keys(),
     size: sqlite.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number,
     rowsOf: (id) => read({ id }),
   });
@@ -146,7 +151,7 @@ const TABLES_READ_IN_PARTS: readonly TableName[] = ["operations", "hourlyUsage"]
 
 /** Checks pages and indexes: without this, a row lost to a damaged page would go unnoticed. */
 function* checkStructure(sqlite: BetterSqlite3.Database, isWhole: boolean): Generator<undefined, void> {
-  const tables = TABLE_NAMES.filter((name) => !TABLES_READ_IN_PARTS.includes(name));
+  const tables = TABLE_NAMES.filter((name) => !TABLES_READ_IN_PARTS.includes(name) && !canRest(name));
   const checks = isWhole ? ["integrity_check"] : tables.map((name) => `quick_check('${tableName(name)}')`);
   for (const check of checks) {
     const [problem] = problemsOf(sqlite, check);

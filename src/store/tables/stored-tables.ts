@@ -19,7 +19,7 @@ export type StoredTable = {
 };
 
 /** The rows of a table of the world. */
-type RowOf<Name extends TableName> = World[Name] extends { load(row: infer Row): void } ? Row : never;
+export type RowOf<Name extends TableName> = World[Name] extends { load(row: infer Row): void } ? Row : never;
 
 /** The database table of each table of the world. It has a column for each field of a row, or does not compile. */
 export const STORED_TABLES: {
@@ -123,20 +123,37 @@ export function prepareReader<T>(
   name: TableName,
   clause = `ORDER BY ${quoteColumn(STORED_TABLES[name].order)}`,
 ): (...parameters: unknown[]) => T[] {
-  const columns = valueColumns(STORED_TABLES[name].table);
-  const key = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
-  const names = columns.map(([property]) => quoteColumn(property));
+  const names = valueColumns(STORED_TABLES[name].table).map(([property]) => quoteColumn(property));
   const select = sqlite
     .prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${clause}`)
     .raw();
+  const decode = checkedRowDecoder(name);
+  return (...parameters) => (select.all(...parameters) as unknown[][]).map((values) => decode(values) as T);
+}
+
+/** Converts the values of a row and, after them, its checksum. Throws `CorruptFile` if they do not match. */
+export function checkedRowDecoder(name: TableName): (values: unknown[]) => Record<string, unknown> {
+  const columns = valueColumns(STORED_TABLES[name].table);
+  const key = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
   const decode = rowDecoder(columns);
-  return (...parameters) =>
-    (select.all(...parameters) as unknown[][]).map((values) => {
-      const checksum = values.pop();
-      if (checksumOf(values) !== checksum)
-        throw new CorruptFile(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
-      return decode(values) as T;
-    });
+  return (values) => {
+    const checksum = values.pop();
+    if (checksumOf(values) !== checksum)
+      throw new CorruptFile(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
+    return decode(values);
+  };
+}
+
+/** The values of a row as one text, which is usually the one that its checksum covers. */
+export function jsonOf(columns: readonly ValueColumn[]): string {
+  const values = columns.map(([property, column]) => {
+    const name = quoteColumn(property);
+    // SQLite writes 3.0 where JavaScript writes 3.
+    return column.getSQLType() === "real"
+      ? `CASE WHEN ${name} = CAST(${name} AS INTEGER) THEN CAST(${name} AS INTEGER) ELSE ${name} END`
+      : name;
+  });
+  return `json_array(${values.join(", ")})`;
 }
 
 /**
@@ -158,9 +175,11 @@ export function* readAllRowsInSteps(
     return prepareReader(sqlite, name, "ORDER BY rowid")();
   const decode = rowDecoder(columns);
   const readOne = prepareReader(sqlite, name, "WHERE rowid = ?");
-  const text = `json_array(${columns.map(([property]) => quoteColumn(property)).join(", ")})`;
   const rows: unknown[] = [];
-  for (const [rowid, values, checksum] of readInPortions(sqlite, tableName(name), [text, "checksum"])) {
+  for (const [rowid, values, checksum] of readInPortions(sqlite, tableName(name), [
+    jsonOf(columns),
+    "checksum",
+  ])) {
     // SQLite and JavaScript may write the same value in different ways.
     if (crc32(values as string) === checksum) rows.push(decode(JSON.parse(values as string)));
     else rows.push(...readOne(rowid));
@@ -182,7 +201,7 @@ export function runSteps<T>(steps: Generator<undefined, T>): T {
 }
 
 /** Few enough that most of what a portion allocates is short-lived. */
-const ROWS_PER_PORTION = 500;
+export const ROWS_PER_PORTION = 500;
 
 /**
  * All rows, each with its rowid first. Read in portions: an iterating statement blocks writes on its connection, and some versions

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
+import { readStoredRows } from "../../platform/world/stored-rows.ts";
 import type { World } from "../../platform/world/world.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
 import type { Simulation } from "../../simulation/simulation.ts";
@@ -153,7 +154,7 @@ export class Advancer {
   /** The world does not change in the meantime. */
   async #takeSteps<T>(stepsIn: StepsIn<T>, now: SimTime): Promise<T> {
     const live = this.#lifecycle.requireLive();
-    const steps = stepsIn(live.simulation.world, now);
+    const steps = stepsWithAllRows(stepsIn, live.simulation.world, now);
     for (;;) {
       const step = this.#lifecycle.guardRead(() => steps.next());
       if (step.done === true) return step.value;
@@ -294,4 +295,9 @@ export class Advancer {
  */
 function takesNoTime({ journal }: Simulation): boolean {
   return journal.beginWrite === undefined;
+}
+
+function* stepsWithAllRows<T>(stepsIn: StepsIn<T>, world: World, now: SimTime): Generator<undefined, T> {
+  while (!readStoredRows(world)) yield;
+  return yield* stepsIn(world, now);
 }

@@ -9,7 +9,7 @@ import type { Simulation } from "../../simulation/simulation.ts";
  */
 export function endClients(simulation: Simulation, at: SimTime): void {
   const { world } = simulation;
-  for (const { id, phase } of world.computes.toArray()) {
+  for (const { id, phase } of [...world.computes.loaded()]) {
     if (phase.state !== "active" || phase.spanSince === undefined) continue;
     const { spanSince: beganAt } = phase;
     simulation.execute({ type: "EndSpan", endpointId: id, beganAt, until: at, arrivals: 0 }, at);

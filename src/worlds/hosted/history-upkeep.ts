@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { readStoredRows } from "../../platform/world/stored-rows.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import {
   applyRetention,
@@ -100,7 +101,7 @@ export class HistoryUpkeep {
     const { world, journal } = simulation;
     const isCurrent = () => this.#lifecycle.live === live;
     // A checkpoint has all rows. It waits until later commits have read the rest.
-    const read = () => world.hourlyUsage.read(LEDGERS_READ_PER_COMMIT);
+    const read = () => readStoredRows(world) && world.hourlyUsage.read(LEDGERS_READ_PER_COMMIT);
     if (takesCheckpoint && !this.#lifecycle.guardRead(read)) return;
     live.truncationDueAt = nextTruncation(clock.now(), this.#retention);
     if (takesCheckpoint) {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isSecretCreatedBetween, secretIdsOf } from "../../platform/rules/branch/secret-references.ts";
+import { readStoredRows } from "../../platform/world/stored-rows.ts";
 import type { World } from "../../platform/world/world.ts";
 import { worldFromCheckpoint } from "../../simulation/checkpoint.ts";
 import type { Journal } from "../../simulation/journal.ts";
@@ -17,7 +18,12 @@ export async function deleteUnneededSecrets(
   isCurrent: () => boolean,
 ): Promise<void> {
   const { oldest } = journal;
-  if (oldest.seq === 0 || secretsNotIn(world, secretIdsOf(world, clock.now())).length === 0) return;
+  if (oldest.seq === 0) return;
+  while (!readStoredRows(world)) {
+    await nextTurn();
+    if (!isCurrent()) return;
+  }
+  if (secretsNotIn(world, secretIdsOf(world, clock.now())).length === 0) return;
   // A reset restarts the numbers of roles, so their ids do not tell when a secret was created.
   if (await wasReset(journal, world, isCurrent)) return;
   if (!isCurrent() || journal.oldest.seq !== oldest.seq) return;

@@ -3,6 +3,7 @@ import { rmSync, utimesSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { readStoredRows } from "../../platform/world/stored-rows.ts";
 import { makeDirectory, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 import { checkSchema } from "../../store/file/check-schema.ts";
 import { type LoadedWorld, readLoadedWorld } from "../../store/file/loaded-world.ts";
@@ -175,6 +176,7 @@ export class Arrival {
         });
       changes.clear();
       // Later, this connection is closed.
+      while (!readStoredRows(world));
       world.hourlyUsage.read(Number.POSITIVE_INFINITY);
       return { world, historyId, head: { seq: world.seq, at: world.at, chain } };
     } finally {

@@ -1,7 +1,8 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readStoredRows } from "../../../src/platform/world/stored-rows.ts";
 import type { World } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
@@ -33,7 +34,11 @@ beforeAll(() => {
 afterAll(remove);
 
 /** Opens a copy as a large file, of which some tables are read when they are needed. */
-function open(change: (sqlite: BetterSqlite3.Database) => void = () => undefined): World {
+function open(change?: (sqlite: BetterSqlite3.Database) => void): World {
+  return openFile(change).world;
+}
+
+function openFile(change: (sqlite: BetterSqlite3.Database) => void = () => undefined) {
   copies += 1;
   const path = join(directory, `copy-${copies}.sqlite`);
   copyFileSync(original, path);
@@ -42,7 +47,7 @@ function open(change: (sqlite: BetterSqlite3.Database) => void = () => undefined
   sqlite.close();
   const store = openStore(path, { migrationsFolder: MIGRATIONS, fullCheckMaxBytes: 0 });
   onTestFinished(() => store.close());
-  return store.world;
+  return { world: store.world, path };
 }
 
 /** Rows by key: usage is in the order in which it is read. */
@@ -106,4 +111,77 @@ test("damaged usage of a branch is found when it is needed", () => {
     expect(() => world.hourlyUsage.rowsOf(MAIN.branchId)).toThrow(
       /row "br-main.*" of hourly_usage is damaged/,
     );
+});
+
+describe("rows at rest", () => {
+  const idsOf = (rows: Iterable<{ readonly id: string }>) => Array.from(rows, ({ id }) => id);
+
+  test("stay in a large file until they are used", () => {
+    const world = open();
+    const { projects, branches, usage } = world;
+    for (const table of [projects, branches, usage]) expect([...table.loaded()]).toEqual([]);
+    expect(branches.get(DEV.branchId)).toEqual(simulated.world.branches.get(DEV.branchId));
+    expect(idsOf(branches.loaded())).toEqual([DEV.branchId]);
+    expect(branches.toArray()).toEqual(simulated.world.branches.toArray());
+    while (!readStoredRows(world));
+    expect(idsOf(branches.loaded())).toEqual([MAIN.branchId, DEV.branchId]);
+  });
+
+  test("are all in memory in a small file", () => {
+    const store = openStore(original, { migrationsFolder: MIGRATIONS });
+    onTestFinished(() => store.close());
+    expect(idsOf(store.world.branches.loaded())).toEqual([MAIN.branchId, DEV.branchId]);
+  });
+
+  test.each([
+    ["projects", "UPDATE projects SET recoverable_until = 1"],
+    ["projects", "UPDATE projects SET deleted_at = 1"],
+    ["projects", `UPDATE projects SET settings = '{"quota":{"active_time_seconds":1}}'`],
+    ["branches", "UPDATE branches SET recoverable_until = 1"],
+    ["branches", "UPDATE branches SET deleted_at = 1"],
+    ["branches", "UPDATE branches SET expires_at = 1"],
+    ["branches", `UPDATE branches SET backup_schedule = '{"items":[],"after":0}'`],
+    ["computes", `UPDATE computes SET phase = '{"state":"init"}'`],
+    ["computes", `UPDATE computes SET waiting = '[]'`],
+  ] as const)("are not %s of which something may be due: %s", (name, sql) => {
+    const world = open((sqlite) => {
+      sqlite.exec(sql);
+      rewriteChecksums(sqlite);
+    });
+    expect([...world[name].loaded()]).toEqual(world[name].toArray());
+    expect(world[name].size).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["changed", "UPDATE branches SET name = 'x' WHERE id = 'br-dev'", /row "br-dev" of branches is damaged/],
+    ["lost", "DELETE FROM branches WHERE id = 'br-dev'", /row "br-dev" of branches is missing/],
+  ])("that are %s while the file is open are found when they are used", (_, sql, message) => {
+    const { world, path } = openFile();
+    const sqlite = new BetterSqlite3(path);
+    sqlite.exec(sql);
+    sqlite.close();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(() => world.branches.get(DEV.branchId)).toThrow(message);
+      expect(() => world.branches.toArray()).toThrow(message);
+      expect(() => world.branches.readStored(9)).toThrow(message);
+    }
+    expect(world.branches.get(MAIN.branchId)).toBeDefined();
+  });
+
+  test("are damaged if there are more of them than keys in the index", () => {
+    const { path } = openFile();
+    const sqlite = new BetterSqlite3(path);
+    const sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_branches_1'";
+    const page = sqlite.prepare<[], number>(sql).pluck().get() ?? 1;
+    sqlite.pragma("wal_checkpoint(TRUNCATE)");
+    sqlite.close();
+    const bytes = readFileSync(path);
+    const countAt = (page - 1) * 4_096 + 3;
+    bytes.writeUInt16BE(bytes.readUInt16BE(countAt) - 1, countAt);
+    const copy = `${path}-index`;
+    writeFileSync(copy, bytes);
+    expect(() => openStore(copy, { migrationsFolder: MIGRATIONS, fullCheckMaxBytes: 0 })).toThrow(
+      "branches has 2 rows, but the index of its keys has 1",
+    );
+  });
 });

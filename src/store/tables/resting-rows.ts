@@ -1,0 +1,161 @@
+import { crc32 } from "node:zlib";
+import type BetterSqlite3 from "better-sqlite3";
+import type { RowSource } from "../../kernel/table-rows.ts";
+import type { TableName } from "../../platform/world/tables.ts";
+import type { World } from "../../platform/world/world.ts";
+import { CorruptFile } from "./journal-checksum.ts";
+import { rowDecoder } from "./row-decoder.ts";
+import {
+  checkedRowDecoder,
+  jsonOf,
+  prepareReader,
+  quote,
+  quoteColumn,
+  ROWS_PER_PORTION,
+  type RowOf,
+  readAllRowsInSteps,
+  readInPortions,
+  STORED_TABLES,
+  tableName,
+  valueColumns,
+} from "./stored-tables.ts";
+
+type RestingTable = "projects" | "branches" | "computes" | "usage";
+
+/**
+ * The tables whose rows stay stored while they are at rest: nothing is due for them, and they do not count in totals
+ * except by their number. `fields`: what the table needs to know of such a row (see `Table.loadStored`).
+ */
+const RESTING: {
+  readonly [Name in RestingTable]: {
+    readonly fields: readonly (keyof RowOf<Name>)[];
+    readonly isAtRest: string;
+  };
+} = {
+  projects: {
+    fields: ["id", "number", "accountId"],
+    isAtRest: `deleted_at IS NULL AND recoverable_until IS NULL AND instr(settings, '"quota"') = 0`,
+  },
+  branches: {
+    fields: ["id", "number", "projectId", "parentId"],
+    isAtRest:
+      "deleted_at IS NULL AND recoverable_until IS NULL AND expires_at IS NULL AND backup_schedule IS NULL",
+  },
+  computes: {
+    fields: ["id", "number", "projectId", "branchId", "phase"],
+    isAtRest: `phase = '{"state":"idle"}' AND waiting IS NULL`,
+  },
+  usage: { fields: ["id"], isAtRest: "TRUE" },
+};
+
+export function canRest(name: TableName): name is RestingTable {
+  return name in RESTING;
+}
+
+/**
+ * Reads and verifies all rows of a table, and keeps in memory only those that are not at rest. Pauses after each few
+ * hundred rows; the table of the file must not change in the meantime.
+ */
+export function* loadRestingRows(
+  sqlite: BetterSqlite3.Database,
+  world: World,
+  name: RestingTable,
+): Generator<undefined, void> {
+  const table = world[name] as LoadedTable;
+  if (!(yield* loadInFileOrder(sqlite, name, table))) {
+    table.empty();
+    world.changes.clear();
+    for (const row of yield* readAllRowsInSteps(sqlite, name)) table.load(row);
+  }
+  checkCount(sqlite, name, table.size);
+}
+
+/**
+ * Returns `false` if the rows of the file are not in order of creation, for example because a rewind has restored some:
+ * stored rows are read in the order of the file.
+ */
+function* loadInFileOrder(
+  sqlite: BetterSqlite3.Database,
+  name: RestingTable,
+  table: LoadedTable,
+): Generator<undefined, boolean> {
+  const columns = valueColumns(STORED_TABLES[name].table);
+  const { fields, isAtRest } = RESTING[name];
+  const fieldColumns = columns.filter(([property]) => (fields as readonly string[]).includes(property));
+  const names = fieldColumns.map(([property]) => quoteColumn(property));
+  const decodeFields = rowDecoder(fieldColumns);
+  const decode = rowDecoder(columns);
+  const readOne = prepareReader(sqlite, name, "WHERE rowid = ?");
+  table.readFrom(storedRows(sqlite, name));
+  const selected = [jsonOf(columns), "checksum", isAtRest, ...names];
+  let [count, last] = [0, -1];
+  for (const [rowid, text, checksum, rests, ...values] of readInPortions(sqlite, tableName(name), selected)) {
+    const row = decodeFields(values);
+    const { number = count } = row as { readonly number?: number };
+    if (number <= last) return false;
+    last = number;
+    // SQLite and JavaScript may write the same value in different ways.
+    if (crc32(text as string) !== checksum) table.load(readOne(rowid)[0]);
+    else if (rests === 1) table.loadStored(row);
+    else table.load(decode(JSON.parse(text as string)));
+    count += 1;
+    if (count % ROWS_PER_PORTION === 0) yield;
+  }
+  if (count !== table.size) throw new CorruptFile(`${tableName(name)} has rows with the same key`);
+  return true;
+}
+
+type LoadedTable = {
+  readonly size: number;
+  empty(): void;
+  readFrom(source: RowSource<unknown>): void;
+  load(row: unknown): void;
+  loadStored(row: unknown): void;
+};
+
+/** The index of keys is independent of the pages of the table: a row that a damaged page has lost makes a difference. */
+function checkCount(sqlite: BetterSqlite3.Database, name: RestingTable, count: number): void {
+  const table = tableName(name);
+  const indexed = sqlite
+    .prepare(`SELECT count(*) FROM ${quote(table)} INDEXED BY ${quote(`sqlite_autoindex_${table}_1`)}`)
+    .pluck()
+    .get() as number;
+  if (count !== indexed)
+    throw new CorruptFile(`${table} has ${count} rows, but the index of its keys has ${indexed}`);
+}
+
+function storedRows(sqlite: BetterSqlite3.Database, name: RestingTable): RowSource<unknown> {
+  const key = quoteColumn(STORED_TABLES[name].key);
+  let read: ((key: string) => unknown[]) | undefined;
+  return {
+    read(id) {
+      read ??= prepareReader(sqlite, name, `WHERE ${key} = ?`);
+      const [row] = read(id);
+      return row ?? missing(name, id);
+    },
+    readInOrder() {
+      const columns = valueColumns(STORED_TABLES[name].table);
+      const decode = checkedRowDecoder(name);
+      const position = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
+      const names = columns.map(([property]) => quoteColumn(property)).join(", ");
+      const table = quote(tableName(name));
+      const selectPortion = sqlite
+        .prepare<[string], unknown[]>(
+          `SELECT ${names}, checksum FROM ${table} WHERE rowid >= (SELECT rowid FROM ${table} WHERE ${key} = ?) ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
+        )
+        .raw();
+      let portion = new Map<unknown, unknown[]>();
+      return (id) => {
+        if (!portion.has(id))
+          portion = new Map(selectPortion.all(id).map((values) => [values[position], values]));
+        const values = portion.get(id) ?? missing(name, id);
+        portion.delete(id);
+        return decode(values);
+      };
+    },
+  };
+}
+
+function missing(name: RestingTable, key: string): never {
+  throw new CorruptFile(`row ${JSON.stringify(key)} of ${tableName(name)} is missing`);
+}
