@@ -8,22 +8,25 @@ import {
   authenticationSaslContinue,
   authenticationSaslFinal,
 } from "../protocol/messages.ts";
-import { PacketReader } from "../protocol/packet-reader.ts";
+import type { PacketReader } from "../protocol/packet-reader.ts";
 import type { KnownPasswords } from "./known-passwords.ts";
 import { SCRAM_PLUS, ScramExchange } from "./scram.ts";
 
 const PASSWORD_MESSAGE = "p";
 
-/** Runs one SCRAM exchange. Throws `ConnectionRejected` if the password is wrong. */
+/**
+ * Runs one SCRAM exchange. Its last message is sent with the next one, when the caller uncorks the socket. Throws `ConnectionRejected` if the
+ * password is wrong.
+ */
 export async function authenticate(
   socket: Duplex,
+  reader: PacketReader,
   role: string,
   verifier: Verifier,
   certificateHash: Buffer | undefined,
 ): Promise<void> {
   const mechanisms = certificateHash === undefined ? [SCRAM] : [SCRAM_PLUS, SCRAM];
   const exchange = new ScramExchange(verifier, certificateHash);
-  const reader = new PacketReader(socket, MAX.passwordMessage);
   try {
     socket.write(authenticationSasl(mechanisms));
     const { mechanism, data } = parseInitialResponse(await readPasswordMessage(reader));
@@ -36,6 +39,7 @@ export async function authenticate(
     socket.write(authenticationSaslContinue(challenge));
     const final = exchange.verify((await readPasswordMessage(reader)).toString("utf8"));
     if (final === undefined) throw new ConnectionRejected(authenticationFailed(role));
+    socket.cork();
     socket.write(authenticationSaslFinal(final));
   } finally {
     reader.release();
@@ -45,11 +49,11 @@ export async function authenticate(
 /** Reads the password as text. Throws `ConnectionRejected` if it is wrong. */
 export async function authenticateByPassword(
   socket: Duplex,
+  reader: PacketReader,
   role: string,
   verifier: Verifier,
   passwords: KnownPasswords,
 ): Promise<void> {
-  const reader = new PacketReader(socket, MAX.passwordMessage);
   try {
     socket.write(authenticationCleartextPassword());
     const body = await readPasswordMessage(reader);

@@ -14,7 +14,8 @@ const ALPN_PROTOCOL = "postgresql";
 
 /** The stream after the startup packet, and what the client asked for. */
 export type Negotiated = {
-  readonly socket: Duplex;
+  /** Reads the messages of the login, until it is released. */
+  readonly reader: PacketReader;
   readonly parameters: ReadonlyMap<string, string>;
   readonly serverName: string | undefined;
   /** Hash of the certificate that the client saw; `undefined` without TLS. */
@@ -33,22 +34,25 @@ export async function negotiate(
   let stream: Duplex = socket;
   let serverName: string | undefined;
   let certificateHash: Buffer | undefined;
+  let reader = new PacketReader(stream, MAX.startupPacket);
   for (let packets = 0; packets < MAX.startupPackets; packets += 1) {
-    const { packet, hasMore } = await readPacket(stream);
+    const { packet } = await reader.read(parsePacket);
     switch (packet.kind) {
       case "direct-tls":
       case "ssl-request": {
         if (stream !== socket) throw new ConnectionRejected(protocolViolation("TLS is already in use"));
         if (packet.kind === "ssl-request") {
           // Whatever follows before the handshake did not come through TLS.
-          if (hasMore)
+          if (reader.hasMore)
             throw new ConnectionRejected(protocolViolation("received unencrypted data after SSL request"));
           socket.write(ACCEPT_TLS);
         }
+        reader.release();
         const secured = await secure(socket, tls);
         ({ serverName, certificateHash } = secured);
         stream = secured.socket;
         onTls(stream);
+        reader = new PacketReader(stream, MAX.startupPacket);
         continue;
       }
       case "gssenc-request":
@@ -62,7 +66,7 @@ export async function negotiate(
         const unknown = [...parameters.keys()].filter((name) => name.startsWith("_pq_."));
         if (minor > 0 || unknown.length > 0) stream.write(negotiateProtocolVersion(unknown));
         const known = new Map([...parameters].filter(([name]) => !name.startsWith("_pq_.")));
-        return { socket: stream, parameters: known, serverName, certificateHash };
+        return { reader, parameters: known, serverName, certificateHash };
       }
       default:
         packet satisfies never;
@@ -73,20 +77,12 @@ export async function negotiate(
 
 type UsablePacket = Exclude<StartupPacket, { kind: "incomplete" | "invalid" }>;
 
-async function readPacket(socket: Duplex): Promise<{ packet: UsablePacket; hasMore: boolean }> {
-  const reader = new PacketReader(socket, MAX.startupPacket);
-  try {
-    const { packet } = await reader.read((data) => {
-      const parsed = parseStartup(data);
-      if (parsed.kind === "incomplete") return undefined;
-      if (parsed.kind === "invalid") throw new ConnectionRejected(protocolViolation(parsed.reason));
-      // A handshake is not consumed: TLS reads it.
-      return { packet: parsed, bytes: "bytes" in parsed ? parsed.bytes : 0 };
-    });
-    return { packet, hasMore: reader.hasMore };
-  } finally {
-    reader.release();
-  }
+function parsePacket(data: Buffer): { readonly packet: UsablePacket; readonly bytes: number } | undefined {
+  const packet = parseStartup(data);
+  if (packet.kind === "incomplete") return undefined;
+  if (packet.kind === "invalid") throw new ConnectionRejected(protocolViolation(packet.reason));
+  // A handshake is not consumed: TLS reads it.
+  return { packet, bytes: "bytes" in packet ? packet.bytes : 0 };
 }
 
 async function secure(

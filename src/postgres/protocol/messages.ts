@@ -59,9 +59,14 @@ export function greeting(settings: ReadonlyMap<string, string>, key: Buffer): Bu
   return Buffer.concat([
     authentication(0, Buffer.alloc(0)),
     ...[...settings].map(([name, value]) => encode("S", Buffer.from(`${name}\0${value}\0`))),
-    encode("K", key),
+    backendKeyData(key),
     encode("Z", Buffer.from("I")),
   ]);
+}
+
+/** `key`: the body. */
+export function backendKeyData(key: Buffer): Buffer {
+  return encode("K", key);
 }
 
 /** A Parse of this name. `rest`: the text and the types of the parameters. */

@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
 import type { EngineAddress } from "../engine/engine.ts";
-import { startupMessage } from "../protocol/messages.ts";
+import { backendKeyData, startupMessage } from "../protocol/messages.ts";
 import { ConnectionClosed, PacketReader } from "../protocol/packet-reader.ts";
 import type { CancelKeys } from "./cancel-keys.ts";
 
@@ -9,6 +8,12 @@ import type { CancelKeys } from "./cancel-keys.ts";
 const MAX_LOGIN_BYTES = 65_536;
 /** Bytes that Node reads at once. */
 const READ_BYTES = 65_536;
+const HEADER_BYTES = 5;
+
+// Types of messages from the engine.
+const BACKEND_KEY_DATA = 0x4b; // "K"
+const ERROR_RESPONSE = 0x45; // "E"
+const READY_FOR_QUERY = 0x5a; // "Z"
 
 /** A session of the engine that is ready for queries. */
 export type EngineSession = {
@@ -49,12 +54,13 @@ export class EngineLogins {
 }
 
 async function connected(socket: Socket): Promise<void> {
-  try {
-    await once(socket, "connect");
-  } catch (error) {
-    throw new EngineUnreachable("the engine accepts no connection", { cause: error });
-  }
-  socket.on("error", () => undefined);
+  await new Promise<void>((resolve, reject) => {
+    // Also called for errors of the session, which nobody waits for.
+    socket.on("error", (error) =>
+      reject(new EngineUnreachable("the engine accepts no connection", { cause: error })),
+    );
+    socket.once("connect", resolve);
+  });
 }
 
 async function readGreeting(
@@ -63,31 +69,24 @@ async function readGreeting(
   cancelKeys: CancelKeys,
 ): Promise<EngineSession> {
   const reader = new PacketReader(socket, MAX_LOGIN_BYTES);
-  const greeting: Buffer[] = [];
-  let cancelPid: number | undefined;
+  let answer: LoginAnswer;
   try {
-    for (;;) {
-      const { type, message } = await reader.read(parseMessage);
-      if (type === "K") {
-        const { pid, body } = cancelKeys.register(address, message.subarray(5));
-        cancelPid = pid;
-        greeting.push(Buffer.concat([Buffer.from([0x4b, 0, 0, 0, 4 + body.length]), body]));
-        continue;
-      }
-      greeting.push(Buffer.from(message));
-      if (type === "E") {
-        socket.destroy();
-        throw new EngineRefused(Buffer.concat(greeting));
-      }
-      if (type === "Z") return { socket, greeting: Buffer.concat(greeting), cancelPid };
-    }
+    answer = await reader.read(parseLoginAnswer);
   } catch (error) {
-    if (cancelPid !== undefined) cancelKeys.forget(cancelPid);
     if (!(error instanceof ConnectionClosed)) throw error;
     throw new EngineUnreachable("the engine closed the connection", { cause: error });
   } finally {
     reader.release();
   }
+  const { isRefused, parts, key } = answer;
+  if (isRefused) {
+    socket.destroy();
+    throw new EngineRefused(Buffer.concat(parts));
+  }
+  if (key === undefined) return { socket, greeting: Buffer.concat(parts), cancelPid: undefined };
+  const { pid, body } = cancelKeys.register(address, Buffer.from(key));
+  const [before = body, after = body] = parts;
+  return { socket, greeting: Buffer.concat([before, backendKeyData(body), after]), cancelPid: pid };
 }
 
 /** The engine was lost before the session began. */
@@ -106,9 +105,34 @@ export class EngineRefused extends Error {
   }
 }
 
-function parseMessage(data: Buffer): { type: string; message: Buffer; bytes: number } | undefined {
-  if (data.length < 5) return undefined;
-  const bytes = 1 + data.readInt32BE(1);
-  if (data.length < bytes) return undefined;
-  return { type: String.fromCharCode(data[0] ?? 0), message: data.subarray(0, bytes), bytes };
+/** All messages of the engine until the session begins or is refused. */
+type LoginAnswer = {
+  readonly isRefused: boolean;
+  /** The messages before and after BackendKeyData; all of them, if there is none. */
+  readonly parts: readonly Buffer[];
+  /** The body of BackendKeyData. */
+  readonly key: Buffer | undefined;
+  readonly bytes: number;
+};
+
+/** `undefined`: more bytes are needed. */
+function parseLoginAnswer(data: Buffer): LoginAnswer | undefined {
+  const parts: Buffer[] = [];
+  let key: Buffer | undefined;
+  let partBegin = 0;
+  for (let begin = 0; data.length - begin >= HEADER_BYTES; ) {
+    const end = begin + 1 + data.readInt32BE(begin + 1);
+    if (end > data.length) return undefined;
+    const type = data[begin];
+    if (type === BACKEND_KEY_DATA) {
+      key = data.subarray(begin + HEADER_BYTES, end);
+      parts.push(data.subarray(partBegin, begin));
+      partBegin = end;
+    }
+    begin = end;
+    if (type !== ERROR_RESPONSE && type !== READY_FOR_QUERY) continue;
+    parts.push(data.subarray(partBegin, end));
+    return { isRefused: type === ERROR_RESPONSE, parts, key, bytes: end };
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
 /** Longest part of a message that is passed on to the listener by default. */
 const PREFIX_BYTES = 64;
 const HEADER_BYTES = 5;
+const NONE = Buffer.alloc(0);
 
 /**
  * Called at the end of each message, with its type. The first bytes of its body are those of `data` from `begin`
@@ -15,14 +16,14 @@ type OnMessage = (type: number, data: Buffer, begin: number, end: number) => voi
 export class MessageScanner {
   readonly #onMessage: OnMessage;
   readonly #prefixBytes: number;
-  readonly #prefix: Buffer;
+  /** Most streams need none: their chunks are whole messages. */
+  #prefix: Buffer = NONE;
   #received = 0;
   #expected = Number.POSITIVE_INFINITY;
 
   constructor(onMessage: OnMessage, prefixBytes = PREFIX_BYTES) {
     this.#onMessage = onMessage;
     this.#prefixBytes = prefixBytes;
-    this.#prefix = Buffer.alloc(HEADER_BYTES + prefixBytes);
   }
 
   /** True if the stream is at the boundary between two messages. */
@@ -33,6 +34,8 @@ export class MessageScanner {
   /** Returns false if the stream is not one of messages. */
   scan(chunk: Buffer): boolean {
     let offset = this.#received === 0 ? this.#scanWhole(chunk) : 0;
+    if (offset < chunk.length && this.#prefix.length === 0)
+      this.#prefix = Buffer.allocUnsafe(HEADER_BYTES + this.#prefixBytes);
     while (offset < chunk.length) {
       const isHeader = this.#received < HEADER_BYTES;
       const wanted = isHeader ? HEADER_BYTES : this.#expected;

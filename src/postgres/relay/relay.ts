@@ -77,7 +77,9 @@ export class Relay {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#client.end();
+    // A client that has closed its side reads nothing more, such as the end of TLS.
+    if (this.#client.readableEnded && this.#client.writableLength === 0) this.#client.destroy();
+    else this.#client.end();
     this.#engine.end();
     if (this.#isBusy) this.#listener.afterWork();
     this.#listener.onClosed();

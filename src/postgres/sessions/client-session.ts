@@ -121,7 +121,7 @@ class ClientSession {
       this.#stream.end();
       return;
     }
-    const { parameters, serverName, certificateHash } = negotiated;
+    const { reader, parameters, serverName, certificateHash } = negotiated;
     const role = parameters.get("user") ?? "";
     if (role === "")
       throw new ConnectionRejected(protocolViolation("no PostgreSQL user name specified in startup packet"));
@@ -131,8 +131,8 @@ class ClientSession {
     const served = await servedWorld(webSocket?.world ?? route.world);
     const verifier = await served.verifierOf(route.endpointId, role, address);
     // D: the driver sends the password before it is asked, which only works with a password as text.
-    if (webSocket === undefined) await authenticate(this.#stream, role, verifier, certificateHash);
-    else await authenticateByPassword(this.#stream, role, verifier, passwords);
+    if (webSocket === undefined) await authenticate(this.#stream, reader, role, verifier, certificateHash);
+    else await authenticateByPassword(this.#stream, reader, role, verifier, passwords);
     this.#endLogin();
     this.#origin.onLogin?.();
     const source = parameters.get("application_name") || DEFAULT_SOURCE;
@@ -219,6 +219,8 @@ class ClientSession {
               resolve();
             },
           });
+          // It has written the greeting, which ends the login.
+          this.#stream.uncork();
           session.connected(() => relay.close());
           if (this.#stream.destroyed) relay.close();
         });
