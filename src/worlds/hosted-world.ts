@@ -100,14 +100,18 @@ export class HostedWorld implements WorldHandle {
     return this.#transactions.run(work);
   }
 
+  transactForClient<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+    return this.#transactions.runForClient(work);
+  }
+
   read<T>(work: (transaction: Transaction) => T, scopeOf?: () => ReadScope | undefined): T | Promise<T> {
     return this.#transactions.read(work, scopeOf);
   }
 
   settledSeq(): number | undefined {
     const { live } = this.#lifecycle;
-    if (live === undefined || this.#gate.running !== undefined || !this.#reports.isSettled(live))
-      return undefined;
+    if (live === undefined || this.#gate.running !== undefined) return undefined;
+    if (!this.#commits.isDurableButActivity(live) || !this.#reports.isSettled(live)) return undefined;
     return live.simulation.world.seq;
   }
 

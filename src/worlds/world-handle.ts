@@ -129,6 +129,11 @@ export interface WorldHandle {
   /** Runs `work` in one transaction. Its result is returned once everything that it has seen is durable. */
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T>;
   /**
+   * Runs `work` in one transaction for a client of a compute. Its result is returned once everything that it has seen is
+   * durable, except activity of clients. A commit that fails and loses activity notifies the subscribers, like a restore.
+   */
+  transactForClient<T>(work: (transaction: Transaction) => T): T | Promise<T>;
+  /**
    * Runs `work`, which usually executes no command, in one transaction. During an advance it runs at the instant of a
    * commit of the advance, and again after the end if it does execute a command. Other transactions wait for the end.
    * `scopeOf` is called after `work` and returns the rows that the result depends on: changes of other rows need not be
@@ -142,8 +147,9 @@ export interface WorldHandle {
    */
   inspect<T>(stepsIn: (world: World, now: SimTime) => Generator<undefined, T>): Promise<T>;
   /**
-   * The sequence number of the last event, if all work that is due by now has been done and is durable. While it
-   * is the same, a transaction would find the same world. `undefined`: only a transaction can tell.
+   * The sequence number of the last event, if all work that is due by now has been done, and everything is durable but
+   * activity of clients. While it is the same, a transaction would find the same world. `undefined`: only a
+   * transaction can tell.
    */
   settledSeq(): number | undefined;
   /** The current instant of the world's clock. Runs no due work. */

@@ -47,21 +47,36 @@ export async function endureFaults(world: WorldHandle, { delays, end }: Connecti
       );
 }
 
+export type ConnectingClient = {
+  readonly database: string;
+  readonly pooled: boolean;
+  readonly source: string;
+};
+
+/** `readyAt`: when the compute is expected to be active; `undefined` if it is. */
+type Connected = { readonly readyAt: SimTime | undefined };
+
 /**
- * The connection counts in the world, and starts the compute if it is idle. Returns the instant when the compute
- * is expected to be active, or the rejection: an error that is thrown within a transaction would fail its commit.
+ * The connection counts in the world, and starts the compute if it is idle. Returns the rejection, if there is one: an
+ * error that is thrown within a transaction would fail its commit.
  */
 export function connect(
   transaction: Transaction,
-  { endpointId, connectionId }: Admitted,
-  client: { readonly database: string; readonly pooled: boolean; readonly source: string },
-): SimTime | ConnectionRejected {
+  admitted: Admitted,
+  client: ConnectingClient,
+): Connected | ConnectionRejected {
+  const { endpointId, connectionId } = admitted;
   const activity = { endpointId, kind: "connect", connectionId, ...client } as const;
   const recorded = transaction.execute({ type: "RecordActivity", activity });
   if (!recorded.ok)
     return new ConnectionRejected(refusedConnection(recorded.refusal, client.database, client.pooled));
   const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
-  return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
+  const phase = transaction.world.computes.get(endpointId)?.phase;
+  if (phase?.state === "active" && !phase.suspending) {
+    admitted.allowedAtSeq = transaction.world.seq;
+    return { readyAt: undefined };
+  }
+  return { readyAt: transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0) };
 }
 
 export function disconnect(transaction: Transaction, endpointId: string, connectionId: string): void {

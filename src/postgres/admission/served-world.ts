@@ -20,7 +20,14 @@ import {
 } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
 import { mayDropDatabase } from "../statements/drops-database.ts";
-import { type Admitted, connect, disconnect, endureFaults, matchConnection } from "./admit-connection.ts";
+import {
+  type Admitted,
+  type ConnectingClient,
+  connect,
+  disconnect,
+  endureFaults,
+  matchConnection,
+} from "./admit-connection.ts";
 import { awaitStart } from "./await-start.ts";
 import { ComputeChanges } from "./compute-changes.ts";
 import { ServedCompute, type ServedSession } from "./served-compute.ts";
@@ -89,7 +96,7 @@ export class ServedWorld {
    */
   async verifierOf(endpointId: string, role: string, address: string): Promise<Verifier> {
     await this.#computes.get(endpointId)?.host.contentIsKnown();
-    const verifier = await this.world.transact((transaction) => {
+    const verifier = await this.world.transactForClient((transaction) => {
       const compute = findReachableCompute(transaction.world, endpointId);
       if (!compute.ok) throw new ConnectionRejected(refusedConnection(compute.refusal, ""));
       const rejection = networkRejection(transaction, endpointId, address);
@@ -111,22 +118,30 @@ export class ServedWorld {
     this.#subscription.begin(connectionId);
     try {
       await this.#computes.get(endpointId)?.host.contentIsKnown();
-      const faults = await this.world.transact((transaction) =>
-        transaction.world.faults.size === 0 ? undefined : matchConnection(transaction, endpointId),
-      );
-      if (faults !== undefined) await endureFaults(this.world, faults);
-      if (faults?.endsAfter !== undefined) admitted.remainingQueries = faults.endsAfter;
-      const readyAt = await this.world.transact((transaction) =>
-        connect(transaction, admitted, { database, pooled, source }),
-      );
-      if (readyAt instanceof ConnectionRejected) throw readyAt;
+      const client = { database, pooled, source };
+      const connected =
+        (await this.world.transactForClient((transaction) =>
+          transaction.world.faults.size === 0 ? connect(transaction, admitted, client) : undefined,
+        )) ?? (await this.#connectWithFaults(admitted, client));
+      if (connected instanceof ConnectionRejected) throw connected;
+      const { readyAt } = connected;
       const host = () => this.#serve(admitted.endpointId).host;
-      await awaitStart({ world: this.world, changes: this.#changes, host }, admitted, readyAt);
+      if (readyAt !== undefined)
+        await awaitStart({ world: this.world, changes: this.#changes, host }, admitted, readyAt);
     } catch (error) {
       await this.leave(admitted);
       throw error;
     }
     return admitted;
+  }
+
+  async #connectWithFaults(admitted: Admitted, client: ConnectingClient) {
+    const faults = await this.world.transact((transaction) =>
+      matchConnection(transaction, admitted.endpointId),
+    );
+    await endureFaults(this.world, faults);
+    if (faults.endsAfter !== undefined) admitted.remainingQueries = faults.endsAfter;
+    return this.world.transactForClient((transaction) => connect(transaction, admitted, client));
   }
 
   /** Before the world starts the compute, which could not run. */
@@ -140,7 +155,7 @@ export class ServedWorld {
   async leave({ endpointId, connectionId }: Admitted): Promise<void> {
     this.#computes.get(endpointId)?.detach(connectionId);
     try {
-      await this.world.transact((transaction) => disconnect(transaction, endpointId, connectionId));
+      await this.world.transactForClient((transaction) => disconnect(transaction, endpointId, connectionId));
     } finally {
       this.#subscription.end(connectionId);
     }
@@ -167,7 +182,7 @@ export class ServedWorld {
       compute.spans.continue(connectionId)
     )
       return true;
-    return this.world.transact((transaction) => {
+    return this.world.transactForClient((transaction) => {
       if (!compute.beginWork(transaction, connectionId)) return false;
       admitted.allowedAtSeq = transaction.world.seq;
       return true;

@@ -95,7 +95,7 @@ export class Pooler {
     compute: ServedCompute,
     { role, database }: PooledLogin,
   ): Promise<ServerPool> {
-    const limit = await served.world.transact(({ world }) => {
+    const limit = await served.world.transactForClient(({ world }) => {
       const found = world.computes.get(endpointId);
       return found === undefined ? 1 : poolSize(world, found);
     });

@@ -1,12 +1,12 @@
-/** Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time. */
-const FLUSH_EVERY_MS = 1_000;
-
-/** Calls `flush` some time after rows have changed that no answer waits for. */
+/** Calls `flush` some time after changes that no answer waits for. */
 export class FlushTimer {
   readonly #flush: () => void;
+  readonly #delayMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(flush: () => void) {
+  /** `delayMs`: wall-clock time. */
+  constructor(delayMs: number, flush: () => void) {
+    this.#delayMs = delayMs;
     this.#flush = flush;
   }
 
@@ -15,7 +15,7 @@ export class FlushTimer {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#flush();
-    }, FLUSH_EVERY_MS).unref();
+    }, this.#delayMs).unref();
   }
 
   cancel(): void {

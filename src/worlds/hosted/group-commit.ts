@@ -8,9 +8,15 @@ import { CommitFollowers } from "./commit-followers.ts";
 import { FlushTimer } from "./flush-timer.ts";
 import { HistoryUpkeep } from "./history-upkeep.ts";
 import type { HostedWorldOptions, LiveWorld } from "./live-world.ts";
+import { PendingActivity } from "./pending-activity.ts";
 import { releasesData } from "./released-data.ts";
 import { runInBackground, storeUnavailable } from "./store-failure.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
+
+/** Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time. */
+const ROWS_WITHIN_MS = 1_000;
+/** The same for activity of clients. A crash loses no more of it. */
+const ACTIVITY_WITHIN_MS = 100;
 
 type CommitInProgress = {
   readonly live: LiveWorld;
@@ -46,7 +52,9 @@ export class GroupCommit {
   #syncing: Syncing | undefined;
   /** Whether a commit is between two of its steps. Another one would complete it, and be overwritten in `#syncing`. */
   #isInSteps = false;
-  readonly #flushTimer = new FlushTimer(() => runInBackground(() => this.next()));
+  readonly #flushTimer = new FlushTimer(ROWS_WITHIN_MS, () => runInBackground(() => this.next()));
+  readonly #activityTimer = new FlushTimer(ACTIVITY_WITHIN_MS, () => runInBackground(() => this.next()));
+  readonly #activity = new PendingActivity();
 
   constructor(
     lifecycle: WorldLifecycle,
@@ -162,6 +170,7 @@ export class GroupCommit {
     ) => CommitInProgress["write"],
   ): CommitInProgress | undefined {
     this.#flushTimer.cancel();
+    this.#activityTimer.cancel();
     const { live } = this.#lifecycle;
     const waiting = this.#next;
     if (live === undefined) {
@@ -242,6 +251,7 @@ export class GroupCommit {
       );
     }
     waiting?.reject(failure);
+    this.#notifyOfLostActivity(live);
     return failure;
   }
 
@@ -269,7 +279,24 @@ export class GroupCommit {
   fail(live: LiveWorld, error: unknown): StoreUnavailable {
     const failure = this.#lifecycle.fail(live, error);
     this.#reject(failure);
+    this.#notifyOfLostActivity(live);
     return failure;
+  }
+
+  /** A failed commit may have lost connections of clients, which subscribers end. */
+  #notifyOfLostActivity(live: LiveWorld): void {
+    if (this.#activity.isLostWith(live)) this.followers.notify();
+  }
+
+  /** Whether everything is durable but activity of clients. */
+  isDurableButActivity(live: LiveWorld): boolean {
+    return this.#activity.isAll(live);
+  }
+
+  /** The events since `isDurableButActivity` returned true are activity. Commits them soon. */
+  addActivity(live: LiveWorld): void {
+    this.#activity.add(live);
+    this.#activityTimer.start();
   }
 
   /** Commits soon, for changes that no answer waits for. */

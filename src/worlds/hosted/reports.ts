@@ -18,12 +18,8 @@ export class Reports {
     return this.#source?.markData?.(isCopied);
   }
 
-  /**
-   * Whether neither a report nor other work is due by now, and everything that has happened is durable: a
-   * transaction would find the world as the last one has left it.
-   */
+  /** Whether neither a report nor other work is due by now. */
   isSettled({ simulation, clock }: LiveWorld): boolean {
-    if (simulation.hasUndurableEvents) return false;
     const now = clock.now();
     this.#next ??= this.#source?.next(now);
     if (this.#next !== undefined && this.#next.at <= now) return false;

@@ -1,4 +1,5 @@
 import { SECOND, type SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import type { World } from "../../platform/world/world.ts";
 import { enableNewRules } from "../enable-new-rules.ts";
@@ -10,6 +11,8 @@ type TransactionHooks = {
   readonly commit: () => void;
   /** Called before the transaction changes anything in the world. */
   readonly onChange: () => void;
+  /** Called with the events of each command. */
+  readonly onEvents?: ((events: readonly RecordedEvent[]) => void) | undefined;
   /** Called after a change outside history that must be durable when the transaction resolves. */
   readonly onDurableRow: () => void;
   /** Called with the error of a request that could not be logged. */
@@ -20,7 +23,7 @@ type TransactionHooks = {
 export function transactionAt(
   { simulation, requests, history: { secretBox } }: LiveWorld,
   now: SimTime,
-  { commit, onChange, onDurableRow, onLost }: TransactionHooks,
+  { commit, onChange, onEvents, onDurableRow, onLost }: TransactionHooks,
   world: World = simulation.world,
 ): Transaction {
   const { journal } = simulation;
@@ -33,7 +36,9 @@ export function transactionAt(
     execute(command) {
       onChange();
       enableNewRules(simulation, now);
-      return simulation.execute(command, now);
+      const result = simulation.execute(command, now);
+      if (result.ok) onEvents?.(result.value);
+      return result;
     },
     storeSecret(id, value) {
       onChange();

@@ -85,25 +85,46 @@ export class WorldTransactions {
 
   /** Waits for long work that is running. The promise, if there is one, resolves when the result is durable. */
   run<T>(work: (transaction: Transaction) => T, scopeOf?: ScopeOf): T | Promise<T> {
+    return this.#run(work, scopeOf, false);
+  }
+
+  /** The same, but does not wait until activity of clients is durable. */
+  runForClient<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+    return this.#run(work, undefined, true);
+  }
+
+  #run<T>(
+    work: (transaction: Transaction) => T,
+    scopeOf: ScopeOf | undefined,
+    isForClient: boolean,
+  ): T | Promise<T> {
     const { lifecycle, commits, advancer, gate, reports, dueTimer } = this.#parts;
     const { running } = gate;
-    if (running !== undefined) return running.then(() => this.run(work, scopeOf));
+    if (running !== undefined) return running.then(() => this.#run(work, scopeOf, isForClient));
     const live = lifecycle.requireLive();
     const { simulation } = live;
     let result: T;
     // Due work, which runs first, may stop halfway as well.
     let mayBeHalfDone = true;
     let mustCommit = false;
+    let mustBeDurable = !isForClient;
+    let seqBefore = 0;
+    let activities = 0;
     try {
       const now = live.clock.now();
       enableNewRulesBeforeDue(simulation, now);
       if (!reports.runDueUntil(simulation, now, EVENTS_PER_TURN))
-        return advancer.catchUp().then(() => this.run(work, scopeOf));
+        return advancer.catchUp().then(() => this.#run(work, scopeOf, isForClient));
       mayBeHalfDone = false;
+      mustBeDurable ||= !commits.isDurableButActivity(live);
+      seqBefore = simulation.world.seq;
       const transaction = transactionAt(live, now, {
         commit: () => commits.now(),
         onChange: () => {
           mayBeHalfDone = true;
+        },
+        onEvents: (events) => {
+          activities += events.filter(({ type }) => type === "ActivityRecorded").length;
         },
         onDurableRow: () => {
           mustCommit = true;
@@ -126,6 +147,11 @@ export class WorldTransactions {
     }
     dueTimer.arm(lifecycle.requireLive());
     if (mustCommit) return commits.next().then(() => result);
+    if (!mustBeDurable && simulation.world.seq === seqBefore + activities) {
+      if (activities > 0) commits.addActivity(live);
+      else if (simulation.hasUncommittedRows) commits.schedule();
+      return result;
+    }
     const durability = this.#durabilityOf(live, mayBeHalfDone ? undefined : scopeOf?.());
     if (durability === "decided") return commits.next().then(() => result);
     if (simulation.hasUncommittedEvents) runInBackground(() => commits.next());

@@ -111,7 +111,7 @@ test("a world is in use while an engine runs, also without a client", async () =
 test("work continues without a transaction until something happens in the world", async () => {
   const { served, endpointId, world } = await servedWorld();
   const admitted = await served.admit(endpointId, "neondb", false, "test");
-  const transactions = vi.spyOn(world, "transact");
+  const transactions = vi.spyOn(world, "transactForClient");
   const query = async () => {
     transactions.mockClear();
     const mayWork = await served.beginWork(admitted);
