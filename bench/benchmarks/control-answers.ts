@@ -5,26 +5,65 @@ import type { AnswerMeasurement, ControlAnswersOptions } from "../processes/cont
 
 const PROJECTS = 25_000;
 const LONGEST_BLOCK_MS = 20;
-/** All answers of the control API that grow with the world. */
-const PATHS = [
+/**
+ * The answers of the control API, except for streams, and for what this world does not have: a run, a move, a shadow,
+ * the report of an account, and a snapshot. A scenario is recorded in another thread. `{project}` is the newest project.
+ */
+const CONTROL_PATHS = [
   "/accounts",
+  "/api_keys",
+  "/branches/{branch}/data",
+  "/clock",
+  "/coverage",
   "/data",
   "/endpoints",
+  "/endpoints/{endpoint}/stats",
   "/events?limit=10000",
+  "/explain/endpoints/{endpoint}",
+  "/explain/operations/{operation}",
+  "/faults",
   "/health",
   "/invariants",
   "/metrics",
+  "/openapi.json",
   "/requests",
+  "/snapshots",
   "/state",
   "/timeline",
   "/worlds",
+  "/worlds/default",
 ] as const;
+
+/** Lists of the platform API with their largest pages, and searches that find nothing. */
+const PLATFORM_PATHS = [
+  "/api_keys",
+  "/consumption_history/account?from={monthStart}&to={now}&granularity=monthly",
+  "/consumption_history/projects?from={monthStart}&to={now}&granularity=monthly&limit=100",
+  "/projects?limit=400",
+  "/projects?limit=400&search=none",
+  "/projects?recoverable=true&limit=400",
+  "/projects/shared",
+  "/projects/{project}/branches",
+  "/projects/{project}/endpoints",
+  "/projects/{project}/operations?limit=1000",
+  "/users/me",
+] as const;
+
+const PATHS = [
+  ...CONTROL_PATHS.map((path) => `/_sim${path}`),
+  ...PLATFORM_PATHS.map((path) => `/api/v2${path}`),
+];
+const API_KEY = "bench".padEnd(64, "0");
 
 export const controlAnswers: Benchmark = {
   name: "control",
-  measures: "longest block of the thread by each answer of the control API, with 25,000 projects",
+  measures:
+    "longest block of the thread by each answer of the control API, and by lists, with 25,000 projects",
   async run(environment, progress) {
-    const options: ControlAnswersOptions = { projects: environment.quick ? PROJECTS / 10 : PROJECTS };
+    const options: ControlAnswersOptions = {
+      projects: environment.quick ? PROJECTS / 10 : PROJECTS,
+      apiKey: API_KEY,
+    };
     progress(`creating ${options.projects} projects`);
     const child = await environment.start([
       LARGE_HEAP,

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { createApp } from "../../src/app/create-app.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
+import { monthStart } from "../../src/kernel/calendar.ts";
 import { MINUTE } from "../../src/kernel/time.ts";
 import { handleParentRequests } from "./parent-requests.ts";
 
 /** A world in memory with this number of projects, each with a branch and a compute that has started once. */
-export type ControlAnswersOptions = { readonly projects: number };
+export type ControlAnswersOptions = { readonly projects: number; readonly apiKey: string };
 
 /** `blockMs`: processor time of the thread in the longest turn of the event loop. */
 export type AnswerMeasurement = { readonly blockMs: number; readonly cpuMs: number; readonly bytes: number };
@@ -14,10 +15,10 @@ export type AnswerMeasurement = { readonly blockMs: number; readonly cpuMs: numb
 const MAIN_THREAD = `/proc/self/task/${process.pid}/schedstat`;
 const PROJECTS_PER_TRANSACTION = 1_000;
 
-const { projects } = JSON.parse(process.argv[2] ?? "") as ControlAnswersOptions;
+const { projects, apiKey } = JSON.parse(process.argv[2] ?? "") as ControlAnswersOptions;
 const { worlds, world } = await openWorlds(
   memoryStorage(),
-  { operations: "immediate", clock: { mode: "manual", factor: 0 } },
+  { apiKey, operations: "immediate", clock: { mode: "manual", factor: 0 } },
   report,
 );
 const app = createApp({
@@ -31,7 +32,10 @@ const app = createApp({
 });
 await createProjects();
 
-handleParentRequests({ answer: (path: string) => measureAnswer(path) });
+const places = await placesInPaths();
+handleParentRequests({
+  answer: (path: string) => measureAnswer(path.replaceAll(/\{(\w+)\}/g, (_, name) => places.get(name) ?? "")),
+});
 process.stdout.write("{}\n");
 
 async function createProjects(): Promise<void> {
@@ -48,6 +52,24 @@ async function createProjects(): Promise<void> {
   }
 }
 
+/** The newest objects, and the current month, by their names in paths. */
+async function placesInPaths(): Promise<ReadonlyMap<string, string>> {
+  return world.transact(({ world: view, now, operations }) => {
+    const project = view.projects.toArray().at(-1)?.id ?? "";
+    const [branch] = view.branches.by("project", project).values();
+    const [endpoint] = view.computes.by("project", project).values();
+    const [operation] = operations(project, 1);
+    return new Map([
+      ["project", project],
+      ["branch", branch?.id ?? ""],
+      ["endpoint", endpoint?.id ?? ""],
+      ["operation", operation?.id ?? ""],
+      ["monthStart", new Date(monthStart(now)).toISOString()],
+      ["now", new Date(now).toISOString()],
+    ]);
+  });
+}
+
 /** In the process itself: the answer is read as fast as it is made. */
 async function measureAnswer(path: string): Promise<AnswerMeasurement> {
   const begunAt = cpuMs();
@@ -60,13 +82,15 @@ async function measureAnswer(path: string): Promise<AnswerMeasurement> {
     if (!isOver) setImmediate(watch);
   };
   setImmediate(watch);
-  const response = await app.fetch(new Request(`http://127.0.0.1/_sim${path}`));
+  const response = await app.fetch(
+    new Request(`http://127.0.0.1${path}`, { headers: { Authorization: `Bearer ${apiKey}` } }),
+  );
   let bytes = 0;
   // Not joined: that would be the longest block of a large answer.
   for await (const piece of response.body ?? []) bytes += piece.byteLength;
   isOver = true;
   watch();
-  if (!response.ok) throw new Error(`GET /_sim${path}: ${response.status}`);
+  if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
   return { blockMs, cpuMs: cpuMs() - begunAt, bytes };
 }
 
