@@ -9,6 +9,7 @@ import type { Granularity } from "../../src/platform/model/usage-totals.ts";
 import { consumptionOf } from "../../src/platform/rules/usage/consumption.ts";
 import { meterTraffic } from "../../src/platform/rules/usage/meter.ts";
 import { beginStorage, meterStorage } from "../../src/platform/rules/usage/meter-storage.ts";
+import { storedAt, storedNow } from "../../src/platform/rules/usage/stored-data.ts";
 import { emptyWorld, type World } from "../../src/platform/world/world.ts";
 import { expectHolds } from "../support/properties/properties.ts";
 
@@ -131,4 +132,33 @@ test("stored bytes over time are those of the reports, in every hour or day, how
     ),
     40,
   );
+});
+
+test("what branches store is the same until the stated instant, if nothing is reported", async () => {
+  let changes = 0;
+  await expectHolds(
+    fc.asyncProperty(
+      steps,
+      retentions,
+      fc.array(fc.integer({ min: 0, max: 30 * DAY }), { minLength: 1, maxLength: 20 }),
+      async (steps, retention, laters) => {
+        const world = worldWith(retention);
+        let now = START;
+        for (const { minutes, what, ...data } of steps) {
+          now += minutes * 60_000;
+          if (what === "report") report(world, { at: now, ...data });
+        }
+        const branches = [...world.branches.values()];
+        const { levels, until } = storedNow(world, branches, now);
+        expect(levels).toEqual(storedAt(world, branches, now));
+        for (const later of [until - 1, ...laters.map((ms) => now + ms)])
+          if (later >= now && later < until) expect(storedAt(world, branches, later)).toEqual(levels);
+        if (until === Number.POSITIVE_INFINITY) return;
+        expect(storedAt(world, branches, until)).not.toEqual(levels);
+        changes += 1;
+      },
+    ),
+    200,
+  );
+  expect(changes).toBeGreaterThan(0);
 });
