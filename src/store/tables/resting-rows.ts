@@ -6,7 +6,6 @@ import type { World } from "../../platform/world/world.ts";
 import { CorruptFile } from "./journal-checksum.ts";
 import { rowDecoder } from "./row-decoder.ts";
 import {
-  checkedRowDecoder,
   jsonOf,
   prepareReader,
   quote,
@@ -126,35 +125,38 @@ function checkCount(sqlite: BetterSqlite3.Database, name: RestingTable, count: n
 
 function storedRows(sqlite: BetterSqlite3.Database, name: RestingTable): RowSource<unknown> {
   const key = quoteColumn(STORED_TABLES[name].key);
-  let read: ((key: string) => unknown[]) | undefined;
+  const table = quote(tableName(name));
+  const columns = valueColumns(STORED_TABLES[name].table);
+  const decode = rowDecoder(columns);
+  let readByKey: ((key: string) => unknown[]) | undefined;
+  let portions: BetterSqlite3.Statement<[string], PortionRow> | undefined;
+  const read = (id: string) => {
+    readByKey ??= prepareReader(sqlite, name, `WHERE ${key} = ?`);
+    const [row] = readByKey(id);
+    return row ?? missing(name, id);
+  };
   return {
-    read(id) {
-      read ??= prepareReader(sqlite, name, `WHERE ${key} = ?`);
-      const [row] = read(id);
-      return row ?? missing(name, id);
-    },
+    read,
     readInOrder() {
-      const columns = valueColumns(STORED_TABLES[name].table);
-      const decode = checkedRowDecoder(name);
-      const position = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
-      const names = columns.map(([property]) => quoteColumn(property)).join(", ");
-      const table = quote(tableName(name));
-      const selectPortion = sqlite
-        .prepare<[string], unknown[]>(
-          `SELECT ${names}, checksum FROM ${table} WHERE rowid >= (SELECT rowid FROM ${table} WHERE ${key} = ?) ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
-        )
-        .raw();
-      let portion = new Map<unknown, unknown[]>();
+      let portion = new Map<string, PortionRow>();
       return (id) => {
-        if (!portion.has(id))
-          portion = new Map(selectPortion.all(id).map((values) => [values[position], values]));
-        const values = portion.get(id) ?? missing(name, id);
+        if (!portion.has(id)) {
+          portions ??= sqlite
+            .prepare<[string], PortionRow>(
+              `SELECT ${key}, ${jsonOf(columns)}, checksum FROM ${table} WHERE rowid >= (SELECT rowid FROM ${table} WHERE ${key} = ?) ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
+            )
+            .raw();
+          portion = new Map(portions.all(id).map((row) => [row[0], row]));
+        }
+        const [, text = "", checksum] = portion.get(id) ?? [];
         portion.delete(id);
-        return decode(values);
+        return crc32(text) === checksum ? decode(JSON.parse(text)) : read(id);
       };
     },
   };
 }
+
+type PortionRow = [key: string, text: string, checksum: number];
 
 function missing(name: RestingTable, key: string): never {
   throw new CorruptFile(`row ${JSON.stringify(key)} of ${tableName(name)} is missing`);

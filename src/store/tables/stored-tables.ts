@@ -132,7 +132,7 @@ export function prepareReader<T>(
 }
 
 /** Converts the values of a row and, after them, its checksum. Throws `CorruptFile` if they do not match. */
-export function checkedRowDecoder(name: TableName): (values: unknown[]) => Record<string, unknown> {
+function checkedRowDecoder(name: TableName): (values: unknown[]) => Record<string, unknown> {
   const columns = valueColumns(STORED_TABLES[name].table);
   const key = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
   const decode = rowDecoder(columns);
