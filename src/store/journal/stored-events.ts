@@ -24,13 +24,15 @@ type Start = { readonly seq: number; readonly chain: number | undefined };
 type BlockEvents = { readonly events: readonly StoredEvent[]; readonly chainBefore: number | undefined };
 const NO_BLOCKS: BlockEvents = { events: [], chainBefore: undefined };
 
+type BlockBounds = Pick<StoredBlock, "firstSeq" | "lastSeq" | "chain">;
+
 /** The events of a world's file: blocks, then the newest events as rows. See decision 0027. */
 export class StoredEvents {
   /** Number of rows at which events become a block. */
   readonly eventsPerBlock: number;
   readonly #statements: ReturnType<typeof prepareEventStatements>;
   /** The block that was read last: what reads on continues in it. */
-  #decoded: WeakRef<{ readonly block: Link; readonly events: StoredEvent[] }> | undefined;
+  #decoded: WeakRef<{ readonly block: BlockBounds; readonly events: StoredEvent[] }> | undefined;
   /** The rows are damaged. They stay as they are, so that the damage can be found. */
   #cannotPack = false;
 
@@ -297,11 +299,17 @@ export class StoredEvents {
   }
 
   #eventsOf(block: StoredBlock): StoredEvent[] {
-    const { lastSeq: seq, chain } = block;
+    const { firstSeq, lastSeq, chain } = block;
     const decoded = this.#decoded?.deref();
-    if (decoded?.block.seq === seq && decoded.block.chain === chain) return decoded.events;
+    // A block that has replaced smaller ones may end where one of them did.
+    if (
+      decoded?.block.firstSeq === firstSeq &&
+      decoded.block.lastSeq === lastSeq &&
+      decoded.block.chain === chain
+    )
+      return decoded.events;
     const events = decodeBlock(block);
-    this.#decoded = new WeakRef({ block: { seq, chain }, events });
+    this.#decoded = new WeakRef({ block: { firstSeq, lastSeq, chain }, events });
     return events;
   }
 }

@@ -283,9 +283,11 @@ export class GroupCommit {
     return failure;
   }
 
-  /** A failed commit may have lost connections of clients, which subscribers end. */
+  /** A failed commit may have lost that clients came or left. Subscribers end the connections of all of them. */
   #notifyOfLostActivity(live: LiveWorld): void {
-    if (this.#activity.isLostWith(live)) this.followers.notify();
+    if (!this.#activity.isLostWith(live)) return;
+    this.#lifecycle.endClientsOnOpen();
+    this.followers.notify();
   }
 
   /** Whether everything is durable but activity of clients. */

@@ -98,6 +98,11 @@ export class WorldLifecycle {
     return live;
   }
 
+  /** The next use of the history ends what clients have begun in it, as after a restart. */
+  endClientsOnOpen(): void {
+    this.#previousHistoryId = undefined;
+  }
+
   /** Closes the history, which is committed, until the next use. */
   closeUntilNextUse(): void {
     const live = this.#drop();

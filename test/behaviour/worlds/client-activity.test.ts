@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { CLIENT_CONNECTION_PREFIX } from "../../../src/platform/model/connection.ts";
+import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
 import { createDouble, createProject } from "../../support/double/double.ts";
@@ -109,6 +111,22 @@ test("a failed commit that loses a connection notifies the subscribers, which en
   syncs.failsAtOnce = true;
   syncs.end(IO_ERROR);
   expect([(await created).status, commits]).toEqual([503, [0]]);
+});
+
+test("a failed commit that loses that a client has left closes its connection", async () => {
+  const { double, world, record, names, syncs } = await createActive();
+  const id = `${CLIENT_CONNECTION_PREFIX}1`;
+  await record("connect", id);
+  const flushed = world.flush();
+  await expect.poll(() => syncs.held).toBe(1);
+  syncs.end();
+  await flushed;
+  await record("disconnect", id);
+  vi.spyOn(SqliteJournal.prototype, "beginWrite").mockImplementationOnce(() => {
+    throw new Error("no space left on device");
+  });
+  expect((await double.api("POST", "/api_keys", { key_name: "new" })).status).toBe(503);
+  expect(await names()).toEqual(["first"]);
 });
 
 test("a failed commit without activity does not notify the subscribers", async () => {

@@ -112,6 +112,27 @@ describe("events of a file", () => {
     expect(events.since(oldest, 9_999).map(plain)).toEqual(between(150, 750));
   });
 
+  test("are read from a large block that ends where a small one did", () => {
+    const { sqlite } = openFile();
+    const events = new StoredEvents(sqlite, 32);
+    let head = BEGINNING;
+    const commit = (added: number, oldest: typeof BEGINNING) => {
+      for (let left = added; left > 0; ) {
+        const portion = events.portionOf(left);
+        const seq = head.seq + portion;
+        head = { seq, chain: events.append(between(head.seq, seq), head.chain, oldest) };
+        left -= portion;
+      }
+    };
+    commit(16, BEGINNING);
+    const oldest = { seq: 15, chain: chainChecksum(between(0, 15), 0) };
+    for (const added of [0, 16, 14, 30]) {
+      commit(added, oldest);
+      events.deleteBefore(oldest.seq + 1);
+    }
+    expect(events.since({ seq: 20, chain: undefined }, 1).map(({ seq }) => seq)).toEqual([21]);
+  });
+
   test("longer than a part of the compression format are returned from a small block", () => {
     const { sqlite } = openFile();
     for (const length of [65_000, 65_535, 65_536, 200_000]) {
