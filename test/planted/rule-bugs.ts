@@ -110,8 +110,8 @@ const BUGS: readonly RuleBug[] = [
   {
     id: "connections-survive-a-restart",
     file: CONNECTIONS,
-    search: "if (!waiting) world.connections.delete(computeId, id);",
-    replacement: 'if (!waiting && id.startsWith("#")) world.connections.delete(computeId, id);',
+    search: "({ waiting }) => !waiting",
+    replacement: '({ waiting, id }) => !waiting && id.startsWith("#")',
     breaks: "Connections are open after a restart",
   },
   {
@@ -394,8 +394,8 @@ const BUGS: readonly RuleBug[] = [
   {
     id: "pending-state-in-lists",
     file: "src/platform-api/render/render-endpoint.ts",
-    search: "    renderListedEndpoint(world, compute, now),\n  );",
-    replacement: "    renderChangedEndpoint(world, compute, now),\n  );",
+    search: "=> renderWith(world, compute, lastActiveAt),",
+    replacement: "=> renderWith(world, compute, lastActiveAt, compute.phase.state as EndpointState),",
     breaks: "Lists of computes have a pending_state",
     test: ANSWERS,
     titles: "every answer about computes has the fields of the reference",
@@ -403,8 +403,8 @@ const BUGS: readonly RuleBug[] = [
   {
     id: "active-before-the-first-activity",
     file: "src/platform-api/render/render-endpoint.ts",
-    search: "last_active: optionalTimestamp(lastActive(compute, now)),",
-    replacement: "last_active: optionalTimestamp(lastActive(compute, now) ?? compute.createdAt),",
+    search: "last_active: optionalTimestamp(lastActiveAt),",
+    replacement: "last_active: optionalTimestamp(lastActiveAt ?? compute.createdAt),",
     breaks: "A compute that was never used has a last_active",
     test: ANSWERS,
     titles: "every answer about computes has the fields of the reference",
