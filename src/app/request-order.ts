@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** When as many requests of a connection wait, no more of it is read until all of them have been handled. */
+/**
+ * While as many requests of a connection wait, no more of it is read. Those in the bytes that have been read already
+ * wait as well.
+ */
 const MOST_WAITING = 100;
 
 /**
@@ -9,7 +12,7 @@ const MOST_WAITING = 100;
  * before the answer to the previous one. It waits for that answer, so it sees all effects of the previous request.
  */
 export class RequestOrder {
-  readonly #waiting = new WeakMap<Socket, number>();
+  readonly #waiting = new WeakMap<Socket, WaitingRequests>();
 
   next({ socket }: IncomingMessage, outgoing: ServerResponse, handle: () => void): void {
     // Node assigns the connection to a response when the previous one has been sent.
@@ -17,17 +20,39 @@ export class RequestOrder {
       handle();
       return;
     }
-    if (this.#count(socket, 1) === MOST_WAITING) socket.pause();
+    const waiting = this.#waiting.get(socket) ?? new WaitingRequests(socket);
+    this.#waiting.set(socket, waiting);
+    waiting.add();
     outgoing.once("socket", () => {
-      if (this.#count(socket, -1) === 0) socket.resume();
-      // Node is still assigning the connection.
-      process.nextTick(handle);
+      waiting.remove();
+      // In another turn, so that requests of other connections come between those of one that has sent many.
+      setImmediate(handle);
     });
   }
+}
 
-  #count(socket: Socket, difference: number): number {
-    const waiting = (this.#waiting.get(socket) ?? 0) + difference;
-    this.#waiting.set(socket, waiting);
-    return waiting;
+/** The requests of a connection that wait for answers. */
+class WaitingRequests {
+  readonly #socket: Socket;
+  #count = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    // Node's parser resumes the socket after each request, and to read a body.
+    socket.on("resume", () => this.#pauseIfMany());
+  }
+
+  add(): void {
+    this.#count += 1;
+    this.#pauseIfMany();
+  }
+
+  remove(): void {
+    this.#count -= 1;
+    if (this.#count === MOST_WAITING - 1) this.#socket.resume();
+  }
+
+  #pauseIfMany(): void {
+    if (this.#count >= MOST_WAITING) this.#socket.pause();
   }
 }

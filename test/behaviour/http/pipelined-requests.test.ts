@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createHttpServer } from "../../../src/app/http-server.ts";
+import { RequestOrder } from "../../../src/app/request-order.ts";
 import { createServedApp } from "../../../src/app/served-app.ts";
 import { API_KEY, createDouble } from "../../support/double/double.ts";
 
@@ -113,4 +116,39 @@ test("a thousand requests that are sent before the first answer are answered in 
   const answers = await pipelined(false, requests);
   const paths = answers.map(({ body }) => /\/api_keys\/(\d+)\/none/.exec(JSON.stringify(body))?.[1]);
   expect(paths).toEqual(requests.map((_, index) => String(index)));
+});
+
+test("of a connection that sends many requests before the first answer, few are read", async () => {
+  const COUNT = 100_000;
+  let arrived = 0;
+  let answerFirst = () => {};
+  const order = new RequestOrder();
+  const server = createServer((incoming, outgoing) => {
+    arrived += 1;
+    order.next(incoming, outgoing, () => {
+      if (incoming.url === "/first") answerFirst = () => outgoing.end();
+      else outgoing.end();
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  let answers = 0;
+  socket.on("data", (bytes) => {
+    answers += bytes.toString("latin1").split("HTTP/1.1 200").length - 1;
+  });
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  socket.write(request("/first") + request("/").repeat(COUNT - 1));
+  await expect.poll(() => arrived).toBeGreaterThan(100);
+  // Turns in which more would be read.
+  for (let turn = 0; turn < 1_000; turn += 1) await nextTurn();
+  // At most 100, and those in one read of 64 KiB.
+  expect(arrived).toBeLessThan(5_000);
+  answerFirst();
+  const before = arrived;
+  await expect.poll(() => arrived).toBeGreaterThan(before);
+  expect(answers).toBeGreaterThan(0);
 });
