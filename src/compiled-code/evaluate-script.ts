@@ -1,5 +1,8 @@
 import {
+  closeSync,
+  fstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,6 +14,7 @@ import {
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { cachedDataVersionTag } from "node:v8";
 import { Script } from "node:vm";
 import { threadId } from "node:worker_threads";
 import { crc32 } from "node:zlib";
@@ -50,7 +54,6 @@ export function evaluateScript(filename: string, { part, stores }: ScriptUse): o
   const path = storedCodePath(filename, part);
   const cachedData = path === undefined ? undefined : readStoredCode(path);
   const script = new Script(source, { filename, ...(cachedData && { cachedData }) });
-  // Code that was compiled with other flags of V8 is not replaced, so that two processes do not replace each other's.
   if (stores && path !== undefined && cachedData === undefined) storeLater(script, path);
   return callBundle(script.runInThisContext() as BundleFunction, filename);
 }
@@ -73,7 +76,9 @@ function storedCodePath(filename: string, part: string): string | undefined {
   const directory = chosen === undefined || chosen === "" ? userCacheDirectory() : chosen;
   if (directory === undefined) return undefined;
   const { version, arch } = process;
-  return join(directory, "standin", `${basename(filename)}-${version}-${arch}-${part}`);
+  // V8 rejects code that was compiled with other flags of V8, or on a processor with other instructions.
+  const tag = cachedDataVersionTag().toString(16);
+  return join(directory, "standin", `${basename(filename)}-${version}-${arch}-${tag}-${part}`);
 }
 
 function userCacheDirectory(): string | undefined {
@@ -91,14 +96,18 @@ function userCacheDirectory(): string | undefined {
 }
 
 function readStoredCode(path: string): Buffer | undefined {
+  let file: number | undefined;
   try {
-    if (!isOwn(statSync(path))) return undefined;
-    const bytes = readFileSync(path);
+    file = openSync(path, "r");
+    if (!isOwn(fstatSync(file))) return undefined;
+    const bytes = readFileSync(file);
     const code = bytes.subarray(0, -CRC_BYTES);
     // V8 does not verify it, and a power cut may leave a file of zeros.
-    return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
+    return code.length > 0 && crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -127,7 +136,8 @@ function storeCode(code: Buffer, path: string): void {
     const crc = Buffer.alloc(CRC_BYTES);
     crc.writeUInt32LE(crc32(code));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(aside, Buffer.concat([code, crc]), { mode: 0o600 });
+    // A link of this name, which somebody else may have made, is not followed.
+    writeFileSync(aside, Buffer.concat([code, crc]), { mode: 0o600, flag: "wx" });
     renameSync(aside, path);
     removeOldest(dirname(path));
   } catch {

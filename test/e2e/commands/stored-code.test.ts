@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runStandinProcess, serve, spawnCommand, waitForExit } from "../../support/process/process.ts";
@@ -26,7 +26,7 @@ test("a command keeps its compiled code for the next start, which only its user 
   const first = await stored.run("run", "--help");
   const [name = "", ...others] = stored.names();
   expect(others).toEqual([]);
-  expect(name).toMatch(/^command-\w+\.cjs-v[\d.]+-\w+-run$/);
+  expect(name).toMatch(/^command-\w+\.cjs-v[\d.]+-\w+-[0-9a-f]+-run$/);
   expect(statSync(stored.path(name)).mode & 0o777).toBe(0o600);
   stored.age(name);
   expect(await stored.run("run", "--help")).toEqual(first);
@@ -56,14 +56,31 @@ test.each([
   expect(stored.isOld(name)).toBe(true);
 });
 
-test("code that was compiled with other options of Node is not used, and stays", async () => {
+test("starts with other options of V8 keep code of their own", async () => {
   const stored = storedIn();
   const first = await stored.run("run", "--help");
   const [name = ""] = stored.names();
   stored.age(name);
-  const other = spawnCommand([process.execPath, "--no-lazy", COMMAND, "run", "--help"], stored.env);
-  expect(await waitForExit(other)).toEqual(first);
-  expect(stored.isOld(name)).toBe(true);
+  const other = () => spawnCommand([process.execPath, "--no-lazy", COMMAND, "run", "--help"], stored.env);
+  expect(await waitForExit(other())).toEqual(first);
+  const [own = "", ...more] = stored.names().filter((one) => one !== name);
+  expect([more, stored.isOld(name)]).toEqual([[], true]);
+  stored.age(own);
+  expect(await waitForExit(other())).toEqual(first);
+  expect(stored.isOld(own)).toBe(true);
+});
+
+test("code is not written through a link of the name of the unfinished file", async () => {
+  const stored = storedIn();
+  await stored.run("run", "--help");
+  const [name = ""] = stored.names();
+  const target = join(testDirectory(), "mine.txt");
+  writeFileSync(target, "mine");
+  rmSync(stored.path(name));
+  // The name has the number of the process, which `exec` does not change.
+  const script = `ln -s ${target} ${stored.path(name)}.$$-0; exec ${process.execPath} ${COMMAND} run --help`;
+  const { code } = await waitForExit(spawnCommand(["sh", "-c", script], stored.env));
+  expect([code, readFileSync(target, "utf8")]).toEqual([0, "mine"]);
 });
 
 test("a server keeps its code once it has started", async () => {
