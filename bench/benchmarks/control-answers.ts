@@ -8,6 +8,7 @@ const LONGEST_BLOCK_MS = 20;
 /**
  * The answers of the control API, except for streams, and for what this world does not have: a run, a move, a shadow,
  * the report of an account, and a snapshot. A scenario is recorded in another thread. `{project}` is the newest project.
+ * Explanations search history from its end, so those of the oldest objects take longest.
  */
 const CONTROL_PATHS = [
   "/accounts",
@@ -19,8 +20,8 @@ const CONTROL_PATHS = [
   "/endpoints",
   "/endpoints/{endpoint}/stats",
   "/events?limit=10000",
-  "/explain/endpoints/{endpoint}",
-  "/explain/operations/{operation}",
+  "/explain/endpoints/{oldestEndpoint}",
+  "/explain/operations/{oldestOperation}",
   "/faults",
   "/health",
   "/invariants",

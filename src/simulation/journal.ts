@@ -93,8 +93,14 @@ export interface Journal {
   settleFailedWrite(): void;
   /** Events with a sequence number above `since` (exclusive), in order, without truncated ones. */
   events(since: number, limit: number): RecordedEvent[];
-  /** Events that mention this id, newest first, with a sequence number below `before` (exclusive). */
-  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[];
+  /** Events that mention this id, newest first, with a sequence number between `after` and `before` (both exclusive). */
+  eventsAbout(
+    id: string,
+    before: number,
+    limit: number,
+    filter?: EventFilter,
+    after?: number,
+  ): RecordedEvent[];
   /**
    * The oldest checkpoint: history up to it is truncated. For a complete history it is the empty world, at 0.
    */

@@ -17,6 +17,7 @@ import {
   type Journal,
   type Truncation,
 } from "./journal.ts";
+import { mentions } from "./mentions.ts";
 import type { NewRequests, RequestLogEntry, StoredRequest } from "./request-log.ts";
 import type { ClockState } from "./world-clock.ts";
 
@@ -102,16 +103,17 @@ export class MemoryJournal implements Journal {
     return this.#events.slice(from, from + limit);
   }
 
-  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[] {
+  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter, after = 0): RecordedEvent[] {
     const matches: RecordedEvent[] = [];
+    const oldest = this.oldest.seq;
+    const first = Math.max(0, after - oldest);
     for (
-      let index = Math.min(this.#events.length, before - 1 - this.oldest.seq) - 1;
-      index >= 0 && matches.length < limit;
+      let index = Math.min(this.#events.length, before - 1 - oldest) - 1;
+      index >= first && matches.length < limit;
       index -= 1
     ) {
       const event = this.#events[index] as RecordedEvent;
-      if (!isSelected(event.type, filter)) continue;
-      if (JSON.stringify(event).includes(`"${id}"`)) matches.push(event);
+      if (isSelected(event.type, filter) && mentions(event, id)) matches.push(event);
     }
     return matches;
   }

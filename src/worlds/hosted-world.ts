@@ -19,6 +19,7 @@ import { StoredHistory } from "./hosted/stored-history.ts";
 import { WorldLifecycle } from "./hosted/world-lifecycle.ts";
 import { WorldTransactions } from "./hosted/world-transactions.ts";
 import {
+  type AboutObject,
   type AdvanceResult,
   type AdvanceTarget,
   type ClockReading,
@@ -28,6 +29,7 @@ import {
   type ReportSource,
   StoreUnavailable,
   type Transaction,
+  type ViewAbout,
   type WorldDiagnostics,
   type WorldHandle,
 } from "./world-handle.ts";
@@ -106,6 +108,10 @@ export class HostedWorld implements WorldHandle {
 
   read<T>(work: (transaction: Transaction) => T, scopeOf?: () => ReadScope | undefined): T | Promise<T> {
     return this.#transactions.read(work, scopeOf);
+  }
+
+  readAbout<T>(object: AboutObject, work: (view: ViewAbout) => T): Promise<T> {
+    return this.#stored.readAbout(object, work);
   }
 
   settledSeq(): number | undefined {

@@ -19,11 +19,20 @@ import type { ShadowRecord } from "./shadow-record.ts";
 export type WorldView = {
   readonly world: World;
   readonly now: SimTime;
-  /** Events up to `now` that mention this id, newest first. */
-  eventsAbout(id: string, limit: number, filter?: EventFilter): readonly RecordedEvent[];
+  /**
+   * Events up to `now` that mention this id, newest first, with a sequence number above `after` (exclusive, default: 0). Of
+   * a compute or an operation, those since its creation.
+   */
+  eventsAbout(id: string, limit: number, filter?: EventFilter, after?: number): readonly RecordedEvent[];
   events(since: number, limit: number): readonly RecordedEvent[];
   operation(id: string): Operation | undefined;
 };
+
+/** An object in history. `limit`: number of events about it of any type, and also of those of its lifecycle. */
+export type AboutObject = { readonly id: string; readonly limit: number };
+
+/** `found`: the events about an object, newest first. */
+export type ViewAbout = WorldView & { readonly found: readonly RecordedEvent[] };
 
 /** A synchronous transaction that reads and executes commands, all at the same instant. */
 export type Transaction = WorldView & {
@@ -94,7 +103,11 @@ export class StoreUnavailable extends Error {
 }
 
 /** A read-only view of a world at a point of its history. */
-export type PastView = WorldView & { readonly head: HistoryPoint };
+export type PastView = WorldView & {
+  readonly head: HistoryPoint;
+  /** Finds the events about an object in steps, between which other work can run. */
+  searchAbout(object: AboutObject): Promise<readonly RecordedEvent[]>;
+};
 
 /** The identity and extent of a world's history. */
 export type HistoryInfo = {
@@ -140,6 +153,11 @@ export interface WorldHandle {
    * durable. Without it, or if it returns `undefined`, the result depends on the whole world.
    */
   read<T>(work: (transaction: Transaction) => T, scopeOf?: () => ReadScope | undefined): T | Promise<T>;
+  /**
+   * Like `read`, with the events about an object. They are found in steps before, between which other work can run. So
+   * only the newest ones are read in the transaction.
+   */
+  readAbout<T>(object: AboutObject, work: (view: ViewAbout) => T): Promise<T>;
   /**
    * Inspects the world in steps, between which other work can run. Begins after all work that is due now; during an
    * advance it begins after a commit, and the advance waits for its end. The world does not change in the meantime, and

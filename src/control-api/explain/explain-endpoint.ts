@@ -6,33 +6,20 @@ import { findReachableCompute } from "../../platform/rules/compute/decide-activi
 import { locks } from "../../platform/rules/operation/locked-by-operations.ts";
 import { unfinishedOperations } from "../../platform/rules/operation/schedule-operations.ts";
 import { isStartedByTraffic } from "../../platform/rules/operation/start-by-traffic.ts";
-import type { WorldView } from "../../worlds/world-handle.ts";
+import type { ViewAbout, WorldView } from "../../worlds/world-handle.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { explainIdle } from "./explain-idle.ts";
 import { describeOperation, explainUnfinished, requestedBy } from "./explain-operation.ts";
 import { explainSuspend } from "./explain-suspend.ts";
-import {
-  decisionOf,
-  MAX_EVENTS,
-  newestEvent,
-  optional,
-  type Reason,
-  renderExplanation,
-} from "./explanation.ts";
+import { decisionOf, newestEvent, optional, type Reason, renderExplanation } from "./explanation.ts";
 
 /**
  * Explains the state of a compute: what it waits for, what started it, when it suspends, and whether it can
  * be changed.
  */
-export function explainEndpoint(view: WorldView, endpointId: string) {
+export function explainEndpoint(view: ViewAbout, endpointId: string) {
   const compute = unwrap(findReachableCompute(view.world, endpointId));
-  // Lifecycle events are read separately, so that the work of clients does not push them out of the limit.
-  const found = [
-    ...view.eventsAbout(endpointId, MAX_EVENTS, "lifecycle"),
-    ...view.eventsAbout(endpointId, MAX_EVENTS),
-  ];
-  const bySeq = new Map(found.map((event) => [event.seq, event]));
-  const events = [...bySeq.values()].sort((a, b) => b.seq - a.seq);
+  const events = view.found;
   const reasons = [
     explainState(view, compute, events),
     ...explainDisabled(compute, events),

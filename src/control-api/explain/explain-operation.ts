@@ -3,7 +3,7 @@ import { refuse } from "../../platform/catalog/refusal-codes.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import { blockersOf, type Operation } from "../../platform/model/operation.ts";
 import { unfinishedOperations } from "../../platform/rules/operation/schedule-operations.ts";
-import type { WorldView } from "../../worlds/world-handle.ts";
+import type { ViewAbout, WorldView } from "../../worlds/world-handle.ts";
 import { formatInstant } from "../http/render-object.ts";
 import {
   decisionOf,
@@ -17,8 +17,8 @@ import {
 } from "./explanation.ts";
 
 /** Explains what caused an operation, what it waited for, how long it takes, and its result. */
-export function explainOperation(view: WorldView, operationId: string) {
-  const events = [...view.eventsAbout(operationId, MAX_EVENTS)].reverse();
+export function explainOperation(view: ViewAbout, operationId: string) {
+  const events = view.found.slice(0, MAX_EVENTS).reverse();
   const scheduled = newestEvent(events, "OperationScheduled", (event) => event.operation.id === operationId);
   const operation = view.operation(operationId) ?? scheduled?.operation;
   if (operation === undefined)

@@ -12,7 +12,13 @@ import {
 } from "../../http/request.ts";
 import type { DescribeBranchData, FindDataVersion } from "../../platform/model/data-description.ts";
 import type { MoveDestination } from "../../worlds/moves/world-move.ts";
-import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
+import type {
+  AboutObject,
+  Transaction,
+  ViewAbout,
+  WorldHandle,
+  WorldsHandle,
+} from "../../worlds/world-handle.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
 import type { DataUsage, PostgresFigures } from "./server-figures.ts";
 import type { RunStatement } from "./sql-fields.ts";
@@ -127,7 +133,16 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
 
 /** Runs a transaction that executes no command: it does not wait for the end of an advance. */
 export function runRead<T>(world: WorldHandle, work: (transaction: Transaction) => T): Promise<T> {
-  return withRefusals((guarded) => world.read(guarded), work);
+  return withRefusals<T, Transaction>((guarded) => world.read(guarded), work);
+}
+
+/** The same, with the events about an object. */
+export function runReadAbout<T>(
+  world: WorldHandle,
+  object: AboutObject,
+  work: (view: ViewAbout) => T,
+): Promise<T> {
+  return withRefusals<T, ViewAbout>((guarded) => world.readAbout(object, guarded), work);
 }
 
 /**
@@ -135,18 +150,18 @@ export function runRead<T>(world: WorldHandle, work: (transaction: Transaction) 
  * reopen its file.
  */
 export function runTransaction<T>(world: WorldHandle, work: (transaction: Transaction) => T): Promise<T> {
-  return withRefusals((guarded) => world.transact(guarded), work);
+  return withRefusals<T, Transaction>((guarded) => world.transact(guarded), work);
 }
 
 type Outcome<T> = { readonly value: T } | { readonly refused: RequestError };
 
-async function withRefusals<T>(
-  run: (guarded: (transaction: Transaction) => Outcome<T>) => Outcome<T> | Promise<Outcome<T>>,
-  work: (transaction: Transaction) => T,
+async function withRefusals<T, View>(
+  run: (guarded: (view: View) => Outcome<T>) => Outcome<T> | Promise<Outcome<T>>,
+  work: (view: View) => T,
 ): Promise<T> {
-  const outcome = await run((transaction) => {
+  const outcome = await run((view) => {
     try {
-      return { value: work(transaction) };
+      return { value: work(view) };
     } catch (error) {
       if (error instanceof RequestError) return { refused: error };
       throw error;

@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
+import { runToEnd } from "../../kernel/run-to-end.ts";
 import { refuse } from "../../platform/catalog/refusal-codes.ts";
+import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
 import type { World } from "../../platform/world/world.ts";
 import { invariantSteps } from "../../simulation/invariants.ts";
-import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
+import type { PastView, ViewAbout, WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
 import { explainOperation } from "../explain/explain-operation.ts";
+import { MAX_EVENTS } from "../explain/explanation.ts";
 import { duration, point } from "../http/control-fields.ts";
-import { runRead } from "../http/handler.ts";
+import { runRead, runReadAbout } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import { streamJson } from "../http/stream-json.ts";
@@ -47,22 +50,33 @@ const getState = route(
     if (at === undefined && hasAllUsage) await readHourlyUsage(world);
     const stepsIn = (view: World) => stateSteps(view, fields, project_id);
     if (at === undefined && project_id === undefined) return streamJson(await world.inspect(stepsIn));
-    return streamJson(await withViewAt(world, at, (view) => resultOf(stepsIn(view.world))));
+    return streamJson(await withViewAt(world, at, (view) => runToEnd(stepsIn(view.world))));
   },
 );
 
 const getEndpointExplanation = route(
   "GET /explain/endpoints/:endpoint_id",
   { query: atQuery },
-  ({ world, params, query }) =>
-    withViewAt(world, query.at, (view) => explainEndpoint(view, params["endpoint_id"] ?? "")),
+  async ({ world, params, query }) => {
+    const id = params["endpoint_id"] ?? "";
+    const check = (view: WorldView) => void unwrap(findReachableCompute(view.world, id));
+    return withEventsAbout(world, query.at, id, check, (view) => explainEndpoint(view, id));
+  },
 );
 
 const getOperationExplanation = route(
   "GET /explain/operations/:operation_id",
   { query: atQuery },
-  ({ world, params, query }) =>
-    withViewAt(world, query.at, (view) => explainOperation(view, params["operation_id"] ?? "")),
+  async ({ world, params, query }) => {
+    const id = params["operation_id"] ?? "";
+    return withEventsAbout(
+      world,
+      query.at,
+      id,
+      () => undefined,
+      (view) => explainOperation(view, id),
+    );
+  },
 );
 
 const compactHistory = route(
@@ -88,21 +102,34 @@ async function readHourlyUsage(world: WorldHandle): Promise<void> {
     await nextTurn();
 }
 
-/** Takes all steps at once. */
-function resultOf<T>(steps: Generator<undefined, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /** Reads the world at a point of its history; without a point, as it is now. */
 async function withViewAt<T>(
   world: WorldHandle,
   at: z.output<typeof point> | undefined,
   read: (view: WorldView) => T,
 ): Promise<T> {
-  if (at === undefined) return runRead(world, read);
+  return at === undefined ? runRead(world, read) : read(await pastAt(world, at));
+}
+
+/** The same, with the events about an object, after `check` has accepted the world. */
+async function withEventsAbout<T>(
+  world: WorldHandle,
+  at: z.output<typeof point> | undefined,
+  id: string,
+  check: (view: WorldView) => void,
+  read: (view: ViewAbout) => T,
+): Promise<T> {
+  const object = { id, limit: MAX_EVENTS };
+  if (at === undefined) {
+    await runRead(world, check);
+    return runReadAbout(world, object, read);
+  }
+  const past = await pastAt(world, at);
+  check(past);
+  return read({ ...past, found: await past.searchAbout(object) });
+}
+
+async function pastAt(world: WorldHandle, at: z.output<typeof point>): Promise<PastView> {
   const past = await world.viewAt(at);
-  return past.ok ? read(past.value) : unwrap(refuse(past.refusal.code, `at: ${past.refusal.message}`));
+  return past.ok ? past.value : unwrap(refuse(past.refusal.code, `at: ${past.refusal.message}`));
 }

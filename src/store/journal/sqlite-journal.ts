@@ -161,9 +161,9 @@ export class SqliteJournal implements Journal {
     this.#events.verify({ seq: since, chain: this.#knownChain(since) }, limit);
   }
 
-  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[] {
+  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter, after = 0): RecordedEvent[] {
     this.completeWrite();
-    return this.#events.about(id, this.#oldest, before, limit, filter).map(eventOf);
+    return this.#events.about(id, this.#oldest, before, limit, filter, after).map(eventOf);
   }
 
   checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {

@@ -94,10 +94,17 @@ export class StoredEvents {
       verifyChain(this.#rowsSince(position, limit - found.length), position, chain ?? 0);
   }
 
-  /** Events between `oldest` and `before` (both exclusive) that mention the id, newest first. */
-  about(id: string, oldest: Link, before: number, limit: number, filter?: EventFilter): StoredEvent[] {
-    const found: StoredEvent[] = this.#rowsAbout(id, oldest, before, limit, filter);
-    const after = oldest.seq;
+  /** Events after `oldest` and `from`, and before `before` (all exclusive), that mention the id, newest first. */
+  about(
+    id: string,
+    oldest: Link,
+    before: number,
+    limit: number,
+    filter?: EventFilter,
+    from = 0,
+  ): StoredEvent[] {
+    const after = Math.max(oldest.seq, from);
+    const found: StoredEvent[] = this.#rowsAbout(id, oldest, { after, before }, limit, filter);
     const mention = `"${id}"`;
     const newest = this.#lastOfBlocks()?.seq ?? 0;
     for (let seq = Math.min(before - 1, newest); seq > after && found.length < limit; ) {
@@ -268,9 +275,15 @@ export class StoredEvents {
     return this.#statements.rowsSince.all(seq, Math.min(limit, Number.MAX_SAFE_INTEGER)).map(rowOf);
   }
 
-  #rowsAbout(id: string, oldest: Link, before: number, limit: number, filter?: EventFilter): EventRow[] {
+  #rowsAbout(
+    id: string,
+    oldest: Link,
+    { after, before }: { readonly after: number; readonly before: number },
+    limit: number,
+    filter?: EventFilter,
+  ): EventRow[] {
     const { rowsAbout, rowsOfLifecycleAbout, rowsOfTypeAbout } = this.#statements;
-    const parameters = [oldest.seq, before, `"${id}"`, limit] as const;
+    const parameters = [after, before, `"${id}"`, limit] as const;
     const raw =
       filter === undefined
         ? rowsAbout.all(...parameters)

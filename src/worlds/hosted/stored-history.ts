@@ -2,10 +2,11 @@ import { accept, type Result } from "../../platform/catalog/refusal-codes.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import { type HistoryPoint, type PointSelector, resolvePoint } from "../../simulation/replay.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
-import type { PastView } from "../world-handle.ts";
+import type { AboutObject, PastView, ViewAbout } from "../world-handle.ts";
 import type { Advancer } from "./advancer.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { viewPast } from "./past-view.ts";
+import { readAbout } from "./search-about.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 import type { WorldTransactions } from "./world-transactions.ts";
 
@@ -33,6 +34,10 @@ export class StoredHistory {
     const events = lifecycle.guardRead(() => journal.events(since, limit));
     await commits.syncing;
     return events;
+  }
+
+  readAbout<T>(object: AboutObject, work: (view: ViewAbout) => T): Promise<T> {
+    return readAbout(this.#parts, object, work);
   }
 
   async requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {

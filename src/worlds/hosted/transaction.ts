@@ -1,7 +1,9 @@
+import { runToEnd } from "../../kernel/run-to-end.ts";
 import { SECOND, type SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import type { World } from "../../platform/world/world.ts";
+import { searchEvents } from "../../simulation/search-events.ts";
 import { enableNewRules } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
@@ -73,9 +75,10 @@ export function transactionAt(
       if (simulation.durabilityOf({ project: { id: projectId }, keyId: undefined }) === "decided") commit();
       return journal.operations(projectId, limit, beforeNumber);
     },
-    eventsAbout(id, limit, filter) {
+    eventsAbout(id, limit, filter, after = 0) {
       commitPending();
-      return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit, filter);
+      const part = { after, before: simulation.world.seq + 1 };
+      return runToEnd(searchEvents(journal, id, part, limit, filter));
     },
     events(since, limit) {
       commitPending();

@@ -69,9 +69,9 @@ export class TwinJournal implements Journal {
     return this.#both(`${limit} events since ${since}`, (journal) => journal.events(since, limit));
   }
 
-  eventsAbout(id: string, before: number, limit: number, only?: EventFilter) {
-    const question = `${limit} ${only ?? ""} events about ${id} before ${before}`;
-    return this.#both(question, (journal) => journal.eventsAbout(id, before, limit, only));
+  eventsAbout(id: string, before: number, limit: number, only?: EventFilter, after?: number) {
+    const question = `${limit} ${only ?? ""} events about ${id} between ${after} and ${before}`;
+    return this.#both(question, (journal) => journal.eventsAbout(id, before, limit, only, after));
   }
 
   checkpointBefore(point: PointSelector): Checkpoint {
