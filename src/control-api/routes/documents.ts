@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ControlApiRoute, route } from "../http/route.ts";
 import type { DocumentedRoute } from "../openapi.ts";
 
@@ -17,11 +18,25 @@ const getCoverage = () => {
 
 const getDocument = (routes: () => readonly DocumentedRoute[]) => {
   // Fixed, but it takes milliseconds to compute.
-  let document: object | undefined;
-  return route("GET /openapi.json", {}, async ({ server }) => {
-    // Loaded on demand: its schemas of answers are large, and few clients read them.
-    const { controlDocument } = await import("../openapi.ts");
-    document ??= controlDocument(routes(), server.version);
+  let document: Promise<object> | undefined;
+  return route("GET /openapi.json", {}, ({ server }) => {
+    document ??= writeDocument(routes(), server.version).catch((error: unknown) => {
+      // A later call tries again.
+      document = undefined;
+      throw error;
+    });
     return document;
   });
 };
+
+/** In steps, between which other requests are answered. */
+async function writeDocument(routes: readonly DocumentedRoute[], version: string): Promise<object> {
+  // Loaded on demand: its schemas of answers are large, and few clients read them.
+  const { controlDocument } = await import("../openapi.ts");
+  const steps = controlDocument(routes, version);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    await nextTurn();
+  }
+}

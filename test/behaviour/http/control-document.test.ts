@@ -162,3 +162,13 @@ test("the document has the inputs as the server parses them", async () => {
     await double.close();
   }
 });
+
+test("calls that arrive while the document is written get the same one", async () => {
+  const double = await createDouble();
+  const [one, other] = await Promise.all([
+    double.sim("GET", "/openapi.json"),
+    double.sim("GET", "/openapi.json"),
+  ]);
+  expect(Object.keys(one.body.paths).length).toBeGreaterThan(20);
+  expect(other.body).toEqual(one.body);
+});
