@@ -47,6 +47,13 @@ const RESTING: {
   usage: { fields: ["id"], isAtRest: "TRUE" },
 };
 
+/** Keys of an index that are read at once, in a millisecond. */
+const KEYS_PER_PORTION = 5_000;
+/** Not part of any key. */
+const SEPARATOR = " ";
+const SEPARATOR_CODE = SEPARATOR.charCodeAt(0);
+const [FNV_OFFSET, FNV_PRIME] = [0x811c9dc5, 0x01000193];
+
 export function canRest(name: TableName): name is RestingTable {
   return name in RESTING;
 }
@@ -66,7 +73,7 @@ export function* loadRestingRows(
     world.changes.clear();
     for (const row of yield* readAllRowsInSteps(sqlite, name)) table.load(row);
   }
-  checkCount(sqlite, name, table.size);
+  yield* checkIndexes(sqlite, name, table);
 }
 
 /**
@@ -106,21 +113,95 @@ function* loadInFileOrder(
 
 type LoadedTable = {
   readonly size: number;
+  keys(): Iterable<string>;
   empty(): void;
   readFrom(source: RowSource<unknown>): void;
   load(row: unknown): void;
   loadStored(row: unknown): void;
 };
 
-/** The index of keys is independent of the pages of the table: a row that a damaged page has lost makes a difference. */
-function checkCount(sqlite: BetterSqlite3.Database, name: RestingTable, count: number): void {
+/**
+ * Indexes have pages of their own: a row that a damaged page has lost makes a difference, and so does a damaged index, which
+ * later reads and writes would use.
+ */
+function* checkIndexes(
+  sqlite: BetterSqlite3.Database,
+  name: RestingTable,
+  loaded: LoadedTable,
+): Generator<undefined, void> {
   const table = tableName(name);
-  const indexed = sqlite
-    .prepare(`SELECT count(*) FROM ${quote(table)} INDEXED BY ${quote(`sqlite_autoindex_${table}_1`)}`)
-    .pluck()
-    .get() as number;
-  if (count !== indexed)
-    throw new CorruptFile(`${table} has ${count} rows, but the index of its keys has ${indexed}`);
+  const indexes = sqlite
+    .prepare<[string], [string, string | null]>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?",
+    )
+    .raw();
+  for (const [index, sql] of indexes.all(table)) {
+    if (sql === null) yield* checkKeys(sqlite, name, index, loaded);
+    else checkCount(sqlite, table, index, sql);
+    yield;
+  }
+}
+
+/** The index that SQLite creates for the keys has each of them once: their sums are equal. */
+function* checkKeys(
+  sqlite: BetterSqlite3.Database,
+  name: RestingTable,
+  index: string,
+  loaded: LoadedTable,
+): Generator<undefined, void> {
+  const table = tableName(name);
+  const column = quoteColumn(STORED_TABLES[name].key);
+  const selectPortion = sqlite
+    .prepare<[string], [count: number, last: string, keys: string]>(
+      `SELECT count(*), max(${column}), group_concat(${column}, '${SEPARATOR}') FROM (SELECT ${column} FROM ${quote(table)} INDEXED BY ${quote(index)} WHERE ${column} > ? ORDER BY ${column} LIMIT ${KEYS_PER_PORTION})`,
+    )
+    .raw();
+  let [count, sum] = [0, 0];
+  for (let after = ""; ; ) {
+    const [found, last, text] = selectPortion.get(after) as [number, string, string];
+    if (found === 0) break;
+    count += found;
+    sum = addKeys(sum, text);
+    after = last;
+    yield;
+  }
+  if (count !== loaded.size)
+    throw new CorruptFile(`${table} has ${loaded.size} rows, but the index of its keys has ${count}`);
+  let [visited, expected] = [0, 0];
+  for (const key of loaded.keys()) {
+    expected = addKeys(expected, key);
+    visited += 1;
+    if (visited % KEYS_PER_PORTION === 0) yield;
+  }
+  if (sum !== expected)
+    throw new CorruptFile(`the index of the keys of ${table} has other keys than its rows`);
+}
+
+/** Adds the FNV-1a hash of each key, so that the order does not matter. */
+function addKeys(sum: number, keys: string): number {
+  let [total, hash] = [sum, FNV_OFFSET];
+  for (let position = 0; position < keys.length; position += 1) {
+    const code = keys.charCodeAt(position);
+    if (code !== SEPARATOR_CODE) hash = Math.imul(hash ^ code, FNV_PRIME);
+    else {
+      total = (total + hash) | 0;
+      hash = FNV_OFFSET;
+    }
+  }
+  return (total + hash) | 0;
+}
+
+/** A unique index, possibly of only some of the rows. */
+function checkCount(sqlite: BetterSqlite3.Database, table: string, index: string, sql: string): void {
+  const [, where = "TRUE"] = sql.split(" WHERE ");
+  const count = (source: string) =>
+    sqlite
+      .prepare(`SELECT count(*) FROM ${quote(table)} ${source} WHERE ${where}`)
+      .pluck()
+      .get() as number;
+  const [rows, indexed] = [count("NOT INDEXED"), count(`INDEXED BY ${quote(index)}`)];
+  if (rows !== indexed)
+    throw new CorruptFile(`the index ${index} of ${table} has ${indexed} entries, but must have ${rows}`);
 }
 
 function storedRows(sqlite: BetterSqlite3.Database, name: RestingTable): RowSource<unknown> {

@@ -7,6 +7,7 @@ import type { World } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { rewriteChecksums } from "../../../src/store/tables/row-checksums.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
 import { DEV, MAIN, worldWithBranch } from "../../support/rules/rule-worlds.ts";
@@ -168,20 +169,48 @@ describe("rows at rest", () => {
     expect(world.branches.get(MAIN.branchId)).toBeDefined();
   });
 
-  test("are damaged if there are more of them than keys in the index", () => {
+  /** Opens a copy after a change of the root page of an index, which is the only one. */
+  function openWithIndex(index: string, change: (page: Buffer) => void): World {
     const { path } = openFile();
     const sqlite = new BetterSqlite3(path);
-    const sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_branches_1'";
-    const page = sqlite.prepare<[], number>(sql).pluck().get() ?? 1;
+    const select = sqlite.prepare<[string], number>("SELECT rootpage FROM sqlite_schema WHERE name = ?");
+    const page = select.pluck().get(index) ?? 1;
     sqlite.pragma("wal_checkpoint(TRUNCATE)");
     sqlite.close();
     const bytes = readFileSync(path);
-    const countAt = (page - 1) * 4_096 + 3;
-    bytes.writeUInt16BE(bytes.readUInt16BE(countAt) - 1, countAt);
+    change(bytes.subarray((page - 1) * PAGE_SIZE, page * PAGE_SIZE));
     const copy = `${path}-index`;
     writeFileSync(copy, bytes);
-    expect(() => openStore(copy, { migrationsFolder: MIGRATIONS, fullCheckMaxBytes: 0 })).toThrow(
-      "branches has 2 rows, but the index of its keys has 1",
+    const store = openStore(copy, { migrationsFolder: MIGRATIONS, fullCheckMaxBytes: 0 });
+    onTestFinished(() => store.close());
+    return store.world;
+  }
+  const PAGE_SIZE = 4_096;
+  const removeEntry = (page: Buffer) => page.writeUInt16BE(page.readUInt16BE(3) - 1, 3);
+
+  test.each([
+    ["sqlite_autoindex_branches_1", "branches has 2 rows, but the index of its keys has 1"],
+    ["branches_name", "the index branches_name of branches has 1 entries, but must have 2"],
+    ["branches_default", "the index branches_default of branches has 0 entries, but must have 1"],
+    ["computes_primary", /the index computes_primary of computes has \d entries, but must have \d/],
+  ])("are damaged if the index %s has fewer entries than rows", (index, message) => {
+    expect(() => openWithIndex(index, removeEntry)).toThrow(message);
+  });
+
+  test.each(["sqlite_autoindex_usage_1", "branches_name", "branches_default", "computes_primary"])(
+    "are damaged if the page of the index %s cannot be read",
+    (index) => {
+      expect(() => openWithIndex(index, (page) => page.fill(0))).toThrow(CorruptFile);
+    },
+  );
+
+  test.each([
+    ["another key", "br-dew"],
+    ["the key of another row", "br-mai"],
+  ])("are damaged if the index of their keys has %s", (_, key) => {
+    const change = (page: Buffer) => void page.write(key, page.indexOf(DEV.branchId));
+    expect(() => openWithIndex("sqlite_autoindex_branches_1", change)).toThrow(
+      "the index of the keys of branches has other keys than its rows",
     );
   });
 });
