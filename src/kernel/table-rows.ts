@@ -49,7 +49,10 @@ export class TableRows<T> {
 
   /** Reads up to `limit` rows that are stored. Returns whether all are read. */
   readStored(limit: number): boolean {
-    if (this.#storedCount === 0) return true;
+    if (this.#storedCount === 0) {
+      this.#unvisited = undefined;
+      return true;
+    }
     const keys = this.#unvisited ?? this.#rows.keys();
     // After a row that cannot be read, the next call begins again.
     this.#unvisited = undefined;

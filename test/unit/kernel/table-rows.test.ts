@@ -164,3 +164,11 @@ test("a table that is emptied has no stored rows any more", () => {
   expect(idsOf(seats.values())).toEqual(["a"]);
   expect(read).toEqual([]);
 });
+
+test("a row that is used before a pass reaches it ends the pass", () => {
+  const { seats, read } = createSeats();
+  expect(seats.readStored(1)).toBe(false);
+  for (const id of ["c", "d"]) seats.get(id);
+  expect(seats.readStored(1)).toBe(true);
+  expect(read).toEqual(["a", "c", "d"]);
+});
