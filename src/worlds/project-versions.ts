@@ -17,17 +17,24 @@ export async function allProjectVersions(
     await yieldToOthers();
     const world = open.get(name);
     try {
-      if (world === undefined || world.isDormant) found.push(...storage.projectVersions(name));
-      else {
-        let count = 0;
-        for (const { pgVersion, deletedAt } of world.peek().world.projects.values()) {
-          if (deletedAt === undefined) found.push(pgVersion);
-          count += 1;
-          // Most rows may be in the file.
-          if (count % PROJECTS_PER_TURN === 0) await yieldToOthers();
-        }
-      }
+      const ofWorld =
+        world === undefined || world.isDormant
+          ? storage.projectVersions(name)
+          : await openProjectVersions(world);
+      for (const version of ofWorld) found.push(version);
     } catch {}
+  }
+  return found;
+}
+
+async function openProjectVersions(world: Pick<HostedWorld, "peek">): Promise<readonly number[]> {
+  const found: number[] = [];
+  let count = 0;
+  for (const { pgVersion, deletedAt } of world.peek().world.projects.values()) {
+    if (deletedAt === undefined) found.push(pgVersion);
+    count += 1;
+    // Most rows may be in the file.
+    if (count % PROJECTS_PER_TURN === 0) await yieldToOthers();
   }
   return found;
 }

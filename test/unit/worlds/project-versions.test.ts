@@ -26,3 +26,16 @@ test("versions of projects are those of all worlds that can be read, without del
   ]);
   expect(await allProjectVersions(storage, open)).toEqual([16, 17, 15, 17]);
 });
+
+test("of a world whose projects cannot be read to the end, no version is counted", async () => {
+  const { peek } = opened(false, []);
+  const projects = {
+    *values() {
+      yield { pgVersion: 17 };
+      throw new Error("a row is damaged");
+    },
+  };
+  const partial = { isDormant: false, peek: () => ({ ...peek(), world: { projects } }) };
+  const open = new Map([["open", partial as unknown as OpenWorld]]);
+  expect(await allProjectVersions({ ...storage, worlds: () => ["closed", "open"] }, open)).toEqual([16, 17]);
+});
