@@ -42,7 +42,7 @@ export async function compactHistory(
       await nextTurn();
       checkStillOpen();
     }
-    await deleteUnneededSecrets(live, () => lifecycle.live === live);
+    await deleteUnneededSecrets(live, lifecycle);
   } catch (error) {
     lifecycle.reportFailure(error);
     throw storeUnavailable(`world "${lifecycle.name}" could not be compacted`, error, outcome);

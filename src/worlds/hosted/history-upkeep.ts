@@ -112,7 +112,7 @@ export class HistoryUpkeep {
     const { seq } = journal.oldest;
     applyRetention(journal, world, clock.now(), this.#retention);
     if (!takesCheckpoint && journal.oldest.seq === seq) return;
-    await deleteUnneededSecrets(live, isCurrent);
+    await deleteUnneededSecrets(live, this.#lifecycle);
     if (isCurrent() && simulation.hasUncommittedRows) this.#schedule();
   }
 }

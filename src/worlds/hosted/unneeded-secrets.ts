@@ -5,21 +5,25 @@ import type { World } from "../../platform/world/world.ts";
 import { worldFromCheckpoint } from "../../simulation/checkpoint.ts";
 import type { Journal } from "../../simulation/journal.ts";
 import type { LiveWorld } from "./live-world.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /** Number of events that are read between two pauses. */
 const EVENTS_PER_PORTION = 5_000;
 
 /**
- * Deletes the secrets that neither this world nor a point of its retained history refers to. `isCurrent`
- * returns false once the world has been dropped from memory. The caller commits.
+ * Deletes the secrets that neither this world nor a point of its retained history refers to. Ends
+ * early if the world is dropped from memory. The caller commits.
  */
 export async function deleteUnneededSecrets(
-  { simulation: { world, journal }, clock }: LiveWorld,
-  isCurrent: () => boolean,
+  live: LiveWorld,
+  lifecycle: Pick<WorldLifecycle, "live" | "guardRead">,
 ): Promise<void> {
+  const { simulation, clock } = live;
+  const { world, journal } = simulation;
+  const isCurrent = () => lifecycle.live === live;
   const { oldest } = journal;
   if (oldest.seq === 0) return;
-  while (!readStoredRows(world)) {
+  while (!lifecycle.guardRead(() => readStoredRows(world))) {
     await nextTurn();
     if (!isCurrent()) return;
   }
