@@ -43,8 +43,7 @@ function decideChangePlan(
   if (!account.ok) return account;
   if (account.value.plan === name) return accept([]);
   const plan = PLANS[name];
-  for (const { id: projectId } of world.projects.values()) {
-    if (world.projects.get(projectId)?.accountId !== accountId) continue;
+  for (const projectId of world.projects.by("owner", accountId).keys()) {
     for (const { id, type, range } of world.computes.by("project", projectId).values()) {
       const isOtherSize =
         plan.onlySizeCu !== undefined && (range.minCu !== plan.onlySizeCu || range.maxCu !== plan.onlySizeCu);
