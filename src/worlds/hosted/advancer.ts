@@ -129,12 +129,21 @@ export class Advancer {
   async inspect<T>(stepsIn: StepsIn<T>): Promise<T> {
     for (;;) {
       const { running } = this.#gate;
-      if (running === undefined) return this.#gate.run(() => this.#inspectAlone(stepsIn));
-      if (this.#isAdvancing) {
+      if (running !== undefined && !this.#isAdvancing) await running;
+      // Before the gate is taken: reading all rows of a large world takes seconds, and changes need not wait for it.
+      else if (!this.#readStoredRows()) await nextTurn();
+      else if (running === undefined) return this.#gate.run(() => this.#inspectAlone(stepsIn));
+      else {
         const inspected = await this.#inspections.add((now) => this.#takeSteps(stepsIn, now));
         if (inspected !== undefined) return inspected.value;
-      } else await running;
+      }
     }
+  }
+
+  /** Reads a portion of the rows that are still in the file. Returns whether all are in memory. */
+  #readStoredRows(): boolean {
+    const { simulation } = this.#lifecycle.requireLive();
+    return this.#lifecycle.guardRead(() => readStoredRows(simulation.world));
   }
 
   async #inspectAlone<T>(stepsIn: StepsIn<T>): Promise<T> {

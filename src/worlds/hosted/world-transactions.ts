@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Durability, ReadScope } from "../../simulation/undurable-rows.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
-import { StoreUnavailable, type Transaction } from "../world-handle.ts";
+import type { Transaction } from "../world-handle.ts";
 import { EVENTS_PER_TURN } from "./advance-readers.ts";
 import type { Advancer } from "./advancer.ts";
 import type { DueTimer } from "./due-timer.ts";
@@ -135,14 +135,9 @@ export class WorldTransactions {
     } catch (bug) {
       const failure = lifecycle.asUnavailable(bug);
       if (lifecycle.live !== live) throw failure;
-      if (mayBeHalfDone || failure instanceof StoreUnavailable) {
-        // Nothing that waits for the commit may count as done.
-        commits.fail(live, bug);
-      } else {
-        // The work changed nothing, so the world continues with the events of the due work before it.
-        dueTimer.arm(live);
-        if (simulation.hasUncommittedEvents) runInBackground(() => commits.next());
-      }
+      // Nothing that waits for the commit may count as done.
+      if (mayBeHalfDone) commits.fail(live, bug);
+      else this.#continueAfterRead(live);
       throw failure;
     }
     dueTimer.arm(lifecycle.requireLive());
@@ -152,13 +147,28 @@ export class WorldTransactions {
       else if (simulation.hasUncommittedRows) commits.schedule();
       return result;
     }
-    const durability = this.#durabilityOf(live, mayBeHalfDone ? undefined : scopeOf?.());
+    let durability: Durability;
+    try {
+      durability = lifecycle.guardRead(() =>
+        this.#durabilityOf(live, mayBeHalfDone ? undefined : scopeOf?.()),
+      );
+    } catch (failure) {
+      this.#continueAfterRead(live);
+      throw failure;
+    }
     if (durability === "decided") return commits.next().then(() => result);
     if (simulation.hasUncommittedEvents) runInBackground(() => commits.next());
     else if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
       commits.schedule();
     const syncing = durability === "written" ? commits.syncing : undefined;
     return syncing === undefined ? result : syncing.then(() => result);
+  }
+
+  /** Failed work that changed nothing, even if it found damage: the world continues with the due work before it. */
+  #continueAfterRead(live: LiveWorld): void {
+    const { commits, dueTimer } = this.#parts;
+    dueTimer.arm(live);
+    if (live.simulation.hasUncommittedEvents) runInBackground(() => commits.next());
   }
 
   #durabilityOf({ simulation }: LiveWorld, scope: ReadScope | undefined): Durability {

@@ -1,6 +1,8 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect, test } from "vitest";
 import { HOUR } from "../../../src/kernel/time.ts";
+import type { Branch } from "../../../src/platform/model/branch.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { StoreUnavailable } from "../../../src/worlds/world-handle.ts";
 import { createDouble, createProject } from "../../support/double/double.ts";
 
@@ -43,4 +45,57 @@ test("a look at a whole world that cannot read stored usage is answered as unava
     return hourlyUsage.toArray();
   });
   await expect(look).rejects.toThrow(StoreUnavailable);
+});
+
+const unreadable = () => {
+  throw new CorruptFile("a row is damaged");
+};
+
+test("a read of a damaged row fails alone: the world stays open, and others commit", async () => {
+  const { world } = await createDouble();
+  const { world: view } = world.peek();
+  const created = world.transact(({ execute }) =>
+    execute({ type: "CreateAccount", id: "other", name: "other" }),
+  );
+  await expect((async () => world.read(unreadable))()).rejects.toThrow(StoreUnavailable);
+  await expect(created).resolves.toMatchObject({ ok: true });
+  expect(world.peek().world).toBe(view);
+  expect(world.diagnostics().reopens).toBe(0);
+});
+
+test("a damaged row that decides whether an answer waits for the disk makes the answer unavailable", async () => {
+  const { world } = await createDouble();
+  const read = async () => world.read(({ world: { seq } }) => seq, unreadable);
+  await expect(read()).rejects.toThrow(StoreUnavailable);
+  expect(world.diagnostics().reopens).toBe(0);
+});
+
+test("a world is changed while an inspection reads its stored rows", async () => {
+  const double = await createDouble();
+  const { branchId } = await createProject(double);
+  const { world } = double;
+  const { branches } = world.peek().world;
+  const row = branches.get(branchId) as Branch;
+  const stored = Array.from({ length: 1_200 }, (_, index) => ({
+    ...row,
+    id: `br-${index}`,
+    number: 10 + index,
+  }));
+  branches.readFrom({
+    read: () => row,
+    readInOrder: () => (key) => stored[Number(key.slice(3))] as Branch,
+  });
+  for (const one of stored) branches.loadStored(one);
+  const seen: string[] = [];
+  const inspected = world.inspect(function* ({ accounts }) {
+    yield undefined;
+    seen.push("inspected");
+    return accounts.get("meanwhile");
+  });
+  await world.transact(({ execute }) =>
+    execute({ type: "CreateAccount", id: "meanwhile", name: "meanwhile" }),
+  );
+  seen.push("changed");
+  expect(await inspected).toBeDefined();
+  expect(seen).toEqual(["changed", "inspected"]);
 });
