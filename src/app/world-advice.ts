@@ -1,8 +1,11 @@
 import type { AskAdvice } from "../control-api/http/whatif-fields.ts";
+import type { SimTime } from "../kernel/time.ts";
 import { newestPriceList, type PricedPlan, priceListOf } from "../platform/catalog/price-lists.ts";
-import { extraBranches } from "../platform/rules/usage/extra-branches.ts";
+import { addLevels, NO_STORAGE } from "../platform/model/storage-use.ts";
+import { extraBranches, NO_EXTRA_BRANCHES } from "../platform/rules/usage/extra-branches.ts";
 import { snapshotBytes } from "../platform/rules/usage/meter-snapshots.ts";
 import { storedAt } from "../platform/rules/usage/stored-data.ts";
+import type { World } from "../platform/world/world.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { effectiveProfile, questionFrom } from "../whatif/input/question.ts";
 import { parseSlo, SLO_RULE, sloSource } from "../whatif/input/slo.ts";
@@ -10,7 +13,6 @@ import { limitsFor } from "../whatif/page/page-layout.ts";
 import { adviceText } from "../whatif/questions/advice/advice-text.ts";
 import { adviceSteps } from "../whatif/questions/advice/advise-traffic.ts";
 import type { OtherUsage } from "../whatif/units/bill.ts";
-import type { WorldHandle } from "../worlds/world-handle.ts";
 import { checkIsUsed, finished, parseField, readWorldQuestion } from "./world-question.ts";
 
 const DEFAULT_PLAN: PricedPlan = "scale";
@@ -37,7 +39,7 @@ export const answerAdvice: AskAdvice = async (world, input) => {
   const terms = {
     plan,
     priceList: prices === undefined ? newestPriceList() : priceListOf(prices),
-    usage: await usageOf(world),
+    usage: await world.inspect(usageSteps),
     budgetDollars: budget,
     slo,
     profile,
@@ -49,14 +51,25 @@ export const answerAdvice: AskAdvice = async (world, input) => {
 };
 
 const GB = 1e9;
+/** Branches or projects. Takes a millisecond. */
+const ROWS_PER_STEP = 500;
 
 /** The branches and snapshots of a world now, and what they store; that is unknown if no Postgres has reported it. */
-async function usageOf(handle: WorldHandle): Promise<OtherUsage> {
-  return handle.transact(({ world, now }) => {
-    const { root, child, history, logical } = storedAt(world, world.branches.values(), now);
-    const stored = logical === 0 ? {} : { storageGb: (root + child) / GB, historyGb: history / GB };
-    const snapshots = snapshotBytes(world);
-    const ofSnapshots = snapshots === undefined ? {} : { snapshotGb: snapshots / GB };
-    return { ...stored, ...ofSnapshots, extraBranches: extraBranches(world) };
-  });
+function* usageSteps(world: World, now: SimTime): Generator<undefined, OtherUsage> {
+  let levels = NO_STORAGE;
+  for (const [index, branch] of world.branches.toArray().entries()) {
+    levels = addLevels(levels, storedAt(world, [branch], now));
+    if ((index + 1) % ROWS_PER_STEP === 0) yield;
+  }
+  let extra = NO_EXTRA_BRANCHES;
+  const projects = world.projects.toArray();
+  for (let from = 0; from < projects.length; from += ROWS_PER_STEP) {
+    extra = extraBranches(world, projects.slice(from, from + ROWS_PER_STEP), extra);
+    yield;
+  }
+  const { root, child, history, logical } = levels;
+  const stored = logical === 0 ? {} : { storageGb: (root + child) / GB, historyGb: history / GB };
+  const snapshots = snapshotBytes(world);
+  const ofSnapshots = snapshots === undefined ? {} : { snapshotGb: snapshots / GB };
+  return { ...stored, ...ofSnapshots, extraBranches: extra };
 }
