@@ -48,7 +48,7 @@ function openFile(change: (sqlite: BetterSqlite3.Database) => void = () => undef
   sqlite.close();
   const store = openStore(path, { migrationsFolder: MIGRATIONS, fullCheckMaxBytes: 0 });
   onTestFinished(() => store.close());
-  return { world: store.world, path };
+  return { ...store, path };
 }
 
 /** Rows by key: usage is in the order in which it is read. */
@@ -126,6 +126,17 @@ describe("rows at rest", () => {
     expect(branches.toArray()).toEqual(simulated.world.branches.toArray());
     while (!readStoredRows(world));
     expect(idsOf(branches.loaded())).toEqual([MAIN.branchId, DEV.branchId]);
+  });
+
+  test("of other accounts stay stored when the plan of an account changes", () => {
+    const { world, journal } = openFile();
+    const simulation = new Simulation(world, journal);
+    for (const command of [
+      { type: "CreateAccount", id: "other", name: "other", plan: "paid" },
+      { type: "ChangePlan", accountId: "other", plan: "free" },
+    ] as const)
+      expect(simulation.execute(command, world.at)).toMatchObject({ ok: true });
+    expect([...world.projects.loaded()]).toEqual([]);
   });
 
   test("are all in memory in a small file", () => {
