@@ -13,8 +13,8 @@ export const NO_EXTRA_BRANCHES: ExtraBranches = { free: 0, launch: 0, scale: 0 }
  */
 export function extraBranches(
   world: World,
-  projects: Iterable<Project> = world.projects.values(),
-  ofOthers: ExtraBranches = NO_EXTRA_BRANCHES,
+  projects: Iterable<Project>,
+  ofOthers: ExtraBranches,
 ): ExtraBranches {
   const extra = { ...ofOthers };
   for (const { id } of projects) {
