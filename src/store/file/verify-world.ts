@@ -17,7 +17,7 @@ import { asCorruptFile, CorruptFile } from "../tables/journal-checksum.ts";
 import { isSameRow } from "../tables/same-row.ts";
 import { checkpoints } from "../tables/schema.ts";
 import { once, query, textOf } from "../tables/statement.ts";
-import { prepareReader, tableName } from "../tables/stored-tables.ts";
+import { readAllRows, tableName } from "../tables/stored-tables.ts";
 import { problemsOf, readWorldRow, type WorldRow } from "./read-world.ts";
 
 /** Places where a file differs from its journal, or is damaged. */
@@ -49,7 +49,6 @@ export type Verification = {
 };
 
 const MAX_DIFFERENCES = 100;
-const EVENTS_PER_PORTION = 500;
 
 type CheckpointLink = { readonly seq: number; readonly at: SimTime; readonly chain: number };
 
@@ -97,11 +96,11 @@ class Verifier {
       for (const name of JOURNALED_TABLES) {
         await this.#collectCorruption(tableName(name), () => {
           if (name === "operations") this.#compareOperations(journal, world, operations);
-          else this.#compareRows(name, world, prepareReader(this.#sqlite, name)());
+          else this.#compareRows(name, world, readAllRows(this.#sqlite, name));
         });
       }
       for (const name of UNJOURNALED_TABLES)
-        await this.#collectCorruption(tableName(name), () => prepareReader(this.#sqlite, name)());
+        await this.#collectCorruption(tableName(name), () => readAllRows(this.#sqlite, name));
       // The work that is due after the last event runs at the next start.
       const mayHavePendingWork = this.#version < FIRST_VERSION_WITHOUT_PENDING_WORK;
       const { checked, violations } = checkInvariants(world, mayHavePendingWork ? world.at : row.now);
@@ -126,9 +125,7 @@ class Verifier {
     this.#count.to = oldest.seq;
     while (world.seq < row.seq) {
       const [next] = checkpoints;
-      const portion = Math.min((next?.seq ?? row.seq) - world.seq, row.seq - world.seq, EVENTS_PER_PORTION);
-      journal.verifyChain(world.seq, portion);
-      const events = journal.events(world.seq, portion);
+      const events = journal.verifiedEvents(world.seq, Math.min(next?.seq ?? row.seq, row.seq));
       if (events.length === 0)
         throw new CorruptFile(
           `the journal ends at event ${world.seq}, but the tables are at event ${row.seq}`,
@@ -201,7 +198,7 @@ class Verifier {
     const { operationsPrunedBefore, oldest } = journal;
     const isOlder = ({ state, updatedAt, number }: Operation) =>
       oldest.seq > 0 && isTerminal(state) && updatedAt <= oldest.at && number <= world.numbers.operation;
-    for (const row of prepareReader<Operation>(this.#sqlite, "operations")()) {
+    for (const row of readAllRows(this.#sqlite, "operations") as readonly Operation[]) {
       const journaled = expected.get(row.id);
       if (journaled !== undefined) this.#compare(where, row.id, journaled, row);
       else if (!isOlder(row)) this.#addDifference(where, `${row.id} is in the table but not in the journal`);

@@ -130,6 +130,13 @@ const blockTexts = once(() => ({
       .orderBy(desc(eventBlocks.lastSeq))
       .limit(1),
   ),
+  chainOfBlock: textOf(
+    query
+      .select({ chain: eventBlocks.chain })
+      .from(eventBlocks)
+      .where(eq(eventBlocks.lastSeq, parameter("seq"))),
+    "seq",
+  ),
   lastLargeBlock: textOf(
     query
       .select({ seq: named(eventBlocks.lastSeq, "seq") })
@@ -188,6 +195,7 @@ export function prepareEventStatements(sqlite: BetterSqlite3.Database) {
     firstBlock: prepare<{ firstSeq: number }, []>(text.firstBlock),
     lastBlock: prepare<Link, []>(text.lastBlock),
     blockAfter: prepareBlockAfter(sqlite),
+    chainOfBlock: prepare<number, [number]>(text.chainOfBlock).pluck(),
     lastLargeBlock: prepare<{ seq: number }, [number]>(text.lastLargeBlock),
     blocksOfType: prepare<StoredBlock, [number, number, string]>(text.blocksOfType),
     insertBlock: prepare<unknown, [number, number, string, number, number, Buffer]>(text.insertBlock),

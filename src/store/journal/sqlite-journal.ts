@@ -156,9 +156,14 @@ export class SqliteJournal implements Journal {
     return this.#events.since({ seq, chain: this.#knownChain(seq) }, limit).map(eventOf);
   }
 
-  /** Throws `CorruptFile` at the first broken link of the chain, even if later ones match again. */
-  verifyChain(since: number, limit: number): void {
-    this.#events.verify({ seq: since, chain: this.#knownChain(since) }, limit);
+  /**
+   * The first events after `since` (exclusive), up to `upTo` (inclusive): about a block of them. Throws `CorruptFile` at
+   * the first broken link of the chain, even if later ones match again.
+   */
+  verifiedEvents(since: number, upTo: number): RecordedEvent[] {
+    this.completeWrite();
+    const from = { seq: since, chain: this.#knownChain(since) };
+    return this.#events.verified(from, upTo - since).map(eventOf);
   }
 
   eventsAbout(id: string, before: number, limit: number, filter?: EventFilter, after = 0): RecordedEvent[] {

@@ -217,7 +217,7 @@ export function* readInPortions(
       `SELECT rowid, ${columns.join(", ")} FROM ${quote(name)} WHERE rowid > ? ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
     )
     .raw();
-  for (let rowid = -1; ; ) {
+  for (let rowid = Number.NEGATIVE_INFINITY; ; ) {
     const rows = selectPortion.all(rowid);
     const last = rows.at(-1);
     if (last === undefined) return;

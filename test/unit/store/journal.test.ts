@@ -198,9 +198,9 @@ describe("events", () => {
     sqlite.prepare("UPDATE events SET at = at + 1 WHERE seq = 5").run();
     expect(seqs(journal.events(0, 4))).toEqual([1, 2, 3, 4]);
     expect(() => journal.events(0, 5)).toThrow(CorruptFile);
-    expect(() => journal.verifyChain(0, 99)).toThrow(CorruptFile);
-    expect(() => journal.verifyChain(4, 99)).toThrow(CorruptFile);
-    expect(() => journal.verifyChain(5, 99)).not.toThrow();
+    expect(() => journal.verifiedEvents(0, 99)).toThrow(CorruptFile);
+    expect(() => journal.verifiedEvents(4, 99)).toThrow(CorruptFile);
+    expect(() => journal.verifiedEvents(5, 99)).not.toThrow();
     sqlite.prepare("UPDATE events SET at = at - 1 WHERE seq = 5").run();
     expect(journal.events(0, 99)).toEqual(world.events);
   });

@@ -87,6 +87,13 @@ test.each([...JOURNALED_TABLES, ...UNJOURNALED_TABLES])("a damaged row of %s is 
   ]);
 });
 
+test("a row with a negative number is found", async () => {
+  const row = { ...(rowsOf(files.complete, "operations").at(-1) as Row), id: "unknown", number: -9 };
+  expect(
+    await differencesAfter(files.complete, (sqlite) => void writeRow(sqlite, "operations", row)),
+  ).toEqual([{ where: "operations", message: "unknown is in the table but not in the journal" }]);
+});
+
 test("at most 100 differences are reported", async () => {
   for (const [count, reported] of [
     [100, 100],

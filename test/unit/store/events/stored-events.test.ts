@@ -177,6 +177,10 @@ describe("events of a file", () => {
             expect(events.since({ seq: from, chain: known }, limit).map(plain)).toEqual(
               expected.slice(from, from + limit),
             );
+          const verified = events.verified({ seq: from, chain }, limit).map(plain);
+          expect(verified).toEqual(expected.slice(from, from + verified.length));
+          expect(verified.length).toBeGreaterThanOrEqual(Math.min(limit, head - from, 1));
+          expect(verified.length).toBeLessThanOrEqual(limit);
         }
       }),
       130,
@@ -326,7 +330,10 @@ describe("damage", () => {
     sqlite.exec(`UPDATE event_blocks SET ${column} = ${column} + 1 WHERE first_seq = 513`);
     const events = new StoredEvents(sqlite);
     expect(() => events.since(BEGINNING, 9_999)).toThrow(CorruptFile);
-    expect(() => events.verify(BEGINNING, 9_999)).toThrow(CorruptFile);
+    expect(() => {
+      for (let { seq } = BEGINNING; seq < 1_029; )
+        seq = events.verified({ seq, chain: undefined }, 9_999).at(-1)?.seq ?? 9_999;
+    }).toThrow(CorruptFile);
     expect(events.since(BEGINNING, 512).map(plain)).toEqual(between(0, 512));
   });
 
