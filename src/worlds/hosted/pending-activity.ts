@@ -1,5 +1,8 @@
 import type { LiveWorld } from "./live-world.ts";
 
+/** Events. If as many are not durable, because the disk is slow, clients wait. */
+export const MOST_UNDURABLE = 1_000;
+
 /**
  * Tells activity of clients from other events that are not durable. Clients do not wait until it is on disk: a crash
  * closes their connections anyway.
@@ -9,10 +12,12 @@ export class PendingActivity {
   /** All events up to and including this one are durable, or activity. */
   #seq = 0;
 
-  /** Whether all events that are not durable are activity. */
+  /** Whether all events that are not durable are activity, and few. */
   isAll(live: LiveWorld): boolean {
     const { simulation } = live;
-    return !simulation.hasUndurableEvents || (this.#live === live && this.#seq === simulation.world.seq);
+    const { seq } = simulation.world;
+    const undurable = seq - simulation.committedSeq;
+    return undurable === 0 || (undurable < MOST_UNDURABLE && this.#live === live && this.#seq === seq);
   }
 
   /** Whether a failed commit of this world has lost activity. */

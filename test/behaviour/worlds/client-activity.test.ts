@@ -4,6 +4,7 @@ import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../../src/platform/model/connection.ts";
 import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import { MOST_UNDURABLE } from "../../../src/worlds/hosted/pending-activity.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
 import { createDouble, createProject } from "../../support/double/double.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
@@ -63,6 +64,17 @@ test("activity of clients is committed soon, as one group", async () => {
   await expect.poll(() => world.history().seq).toBe((world.settledSeq() ?? 0) - 1);
   await expect.poll(() => syncs.held).toBe(1);
   syncs.end();
+});
+
+test("clients wait while much activity is not durable", async () => {
+  const { syncs, record, settles } = await createActive();
+  for (let count = 0; count < MOST_UNDURABLE; count += 1)
+    expect(record(count % 2 === 0 ? "connect" : "disconnect", "second")).not.toBeInstanceOf(Promise);
+  const connected = record("connect", "third");
+  expect(await settles(connected)).toBe(false);
+  expect(syncs.held).toBe(1);
+  syncs.end();
+  await connected;
 });
 
 test("an answer of the API that shows the activity of a client waits until it is durable", async () => {
