@@ -28,17 +28,19 @@ export async function readAbout<T>(
   work: (view: ViewAbout) => T,
 ): Promise<T> {
   const { id, limit } = object;
-  let { simulation } = lifecycle.requireLive();
+  let simulation = lifecycle.live?.simulation;
   let known: readonly RecordedEvent[] = [];
   let searchedTo = 0;
   for (let count = 0; count < MAX_SEARCHES; count += 1) {
-    const { simulation: current } = lifecycle.requireLive();
+    const current = lifecycle.live?.simulation;
+    // The read waits until the world is there again.
+    if (current === undefined) break;
     // If the world was opened again, its history may be another one.
     if (current !== simulation) [simulation, known, searchedTo] = [current, [], 0];
-    const { committedSeq } = simulation;
+    const { committedSeq } = current;
     if (committedSeq - searchedTo <= FEW_EVENTS) break;
     const part = { after: searchedTo, before: committedSeq + 1 };
-    const found = await searchAbout(lifecycle, simulation.journal, object, part, advancer);
+    const found = await searchAbout(lifecycle, current.journal, object, part, advancer);
     if (found === undefined) continue;
     known = joinFound(found, known, object);
     searchedTo = committedSeq;
