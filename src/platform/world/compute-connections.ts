@@ -6,7 +6,7 @@ const MAX_LISTED = 8;
 
 /**
  * The connections of one compute by id, in the order in which they were opened. Most computes have one at a time, and
- * open and close it again and again, so a map is created only for many.
+ * open and close it often, so a map is created only for many.
  */
 export class ComputeConnections {
   readonly #list: Connection[] = [];
