@@ -160,6 +160,7 @@ function* checkKeys(
   for (let after = ""; ; ) {
     const [found, last, text] = selectPortion.get(after) as [number, string, string];
     if (found === 0) break;
+    if (last <= after) throw new CorruptFile(`the keys in the index of ${table} are not in order`);
     count += found;
     sum = addKeys(sum, text);
     after = last;
