@@ -221,7 +221,7 @@ export function* readInPortions(
     const rows = selectPortion.all(rowid);
     const last = rows.at(-1);
     if (last === undefined) return;
-    // Of a damaged page, SQLite may return rows in another order, and then the same ones again.
+    // SQLite may return rows of a damaged page in another order, and then the same ones again.
     if (last[0] <= rowid) throw new CorruptFile(`the rows of ${name} are not in order`);
     yield* rows;
     rowid = last[0];
