@@ -21,7 +21,7 @@ import { crc32 } from "node:zlib";
 
 /** Time after which the compiled code is stored. It is also stored when the process ends. */
 const STORE_AFTER_MS = 2_000;
-/** Most files of compiled code: those of two versions, of about 2 MB each. */
+/** Most files of compiled code, of about 2 MB each. Versions and sets of options of V8 have their own. */
 const MAX_FILES = 10;
 const CRC_BYTES = 4;
 const STORED_CODE = /^(command|simulator)-[0-9a-f]{8}\.cjs-/;

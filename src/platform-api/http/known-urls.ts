@@ -9,7 +9,7 @@ const MOST_RECENT = 500;
  */
 export class KnownUrls<T> {
   #recent = new Map<string, T>();
-  /** Those that were the recent ones before. */
+  /** The recent ones until `#recent` was full the last time. */
   #earlier = new Map<string, T>();
 
   get(incoming: IncomingMessage): T | undefined {
