@@ -45,11 +45,14 @@ export async function runOpenLoop({ port, durationMs, streams }: OpenLoopOptions
     return await new Promise<OpenLoopResult[]>((resolve, reject) => {
       start(port, streams, reject).then((running) => {
         for (const { idle } of running) open.push(...idle);
-        const startedAt = performance.now();
-        for (const one of running) one.dueAt = startedAt + gapMs(one.stream);
-        const endsAt = startedAt + durationMs;
+        let endsAt = Number.NaN;
         stopTicker = startTicker(TICK_MS, () => {
           const now = performance.now();
+          // The load begins with the first tick. Until the ticker's thread runs, nothing could be sent in time.
+          if (Number.isNaN(endsAt)) {
+            endsAt = now + durationMs;
+            for (const one of running) one.dueAt = now + gapMs(one.stream);
+          }
           for (const one of running) sendDue(one, Math.min(now, endsAt), reject);
           const isOver = now >= endsAt && running.every((one) => one.outstanding === 0 && one.dueAt > endsAt);
           if (isOver) resolve(running.map((one) => resultOf(one, durationMs)));
