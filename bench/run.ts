@@ -1,28 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
+import { BENCHMARKS } from "./all-benchmarks.ts";
 import type { Benchmark } from "./benchmark.ts";
-import { account } from "./benchmarks/account.ts";
-import { advancePause } from "./benchmarks/advance-pause.ts";
-import { advice } from "./benchmarks/advice.ts";
-import { cell } from "./benchmarks/cell.ts";
-import { controlAnswers } from "./benchmarks/control-answers.ts";
-import { curves } from "./benchmarks/curves.ts";
-import { decisions } from "./benchmarks/decisions.ts";
-import { durableWrites } from "./benchmarks/durable-writes.ts";
-import { fleet } from "./benchmarks/fleet.ts";
-import { fork } from "./benchmarks/fork.ts";
-import { idleMemory } from "./benchmarks/idle-memory.ts";
-import { inProcess } from "./benchmarks/in-process.ts";
-import { memoryGrowth } from "./benchmarks/memory-growth.ts";
-import { peers } from "./benchmarks/peers.ts";
-import { postgres } from "./benchmarks/postgres.ts";
-import { readLatencyUnderWrites } from "./benchmarks/read-latency-under-writes.ts";
-import { readThroughput } from "./benchmarks/read-throughput.ts";
-import { replay } from "./benchmarks/replay.ts";
-import { simulatedDay } from "./benchmarks/simulated-day.ts";
-import { startUp } from "./benchmarks/start-up.ts";
-import { tracing } from "./benchmarks/tracing.ts";
-import { whatifFiles } from "./benchmarks/whatif-files.ts";
-import { whatifKernels } from "./benchmarks/whatif-kernels.ts";
 import {
   type Comparison,
   compareFigures,
@@ -33,40 +11,16 @@ import {
 } from "./comparison.ts";
 import { BenchEnvironment } from "./environment/environment.ts";
 import type { Figure } from "./figure.ts";
+import { describeMachine, readMeasured, writeMeasured } from "./measured-run.ts";
+import { updateResultsPage } from "./results-page.ts";
 import { renderTable } from "./table.ts";
-
-// Start and idle memory come first, before other benchmarks fill the caches of the machine.
-const BENCHMARKS: readonly Benchmark[] = [
-  startUp,
-  idleMemory,
-  inProcess,
-  readThroughput,
-  durableWrites,
-  tracing,
-  readLatencyUnderWrites,
-  advancePause,
-  controlAnswers,
-  simulatedDay,
-  fleet,
-  replay,
-  fork,
-  memoryGrowth,
-  cell,
-  postgres,
-  whatifKernels,
-  whatifFiles,
-  decisions,
-  advice,
-  account,
-  peers,
-  curves,
-];
 
 type BenchOptions = {
   readonly json?: boolean;
   readonly quick?: boolean;
   readonly only?: readonly string[];
   readonly compare?: string;
+  readonly record?: boolean;
 };
 
 const EXIT_INTERRUPTED = 130;
@@ -81,6 +35,12 @@ const command = new Command("npm run bench --")
   .option(
     "--compare <file>",
     `compare the ratios with those of an earlier run with --json; exit with 1 if one is worse by more than ${100 * TOLERANCE} %`,
+  )
+  .addOption(
+    new Option(
+      "--record",
+      "keep the figures in bench/measured, and write them to docs/explanation/benchmarks.md",
+    ).conflicts("quick"),
   )
   .addHelpText(
     "after",
@@ -98,7 +58,7 @@ try {
   } else throw error;
 }
 
-async function runBenchmarks({ json, quick, only, compare }: BenchOptions): Promise<void> {
+async function runBenchmarks({ json, quick, only, compare, record }: BenchOptions): Promise<void> {
   const before = compare === undefined ? undefined : readFigures(compare);
   const chosen = BENCHMARKS.filter(({ name }) => only === undefined || only.includes(name));
   // Remain installed, so that a second signal does not interrupt the clean-up.
@@ -107,7 +67,7 @@ async function runBenchmarks({ json, quick, only, compare }: BenchOptions): Prom
   });
   const environment = await BenchEnvironment.open(quick ?? false);
   try {
-    const figures = await Promise.race([runAll(chosen, environment), interrupted]);
+    const figures = await Promise.race([runAll(chosen, environment, record ?? false), interrupted]);
     if (figures === "interrupted") process.exitCode = EXIT_INTERRUPTED;
     else {
       process.stdout.write(
@@ -128,12 +88,22 @@ function reportComparison(comparison: Comparison): void {
   if (comparison.ratios.some(({ isWorse }) => isWorse)) process.exitCode = 1;
 }
 
-async function runAll(benchmarks: readonly Benchmark[], environment: BenchEnvironment): Promise<Figure[]> {
+async function runAll(
+  benchmarks: readonly Benchmark[],
+  environment: BenchEnvironment,
+  record: boolean,
+): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const { name, measures, run } of benchmarks) {
     const progress = (step: string) => process.stderr.write(`${name}: ${step}\n`);
     progress(measures);
-    figures.push(...(await run(environment, progress)));
+    const machine = describeMachine();
+    // Without what this system does not count.
+    const measured = (await run(environment, progress)).filter(({ value }) => !Number.isNaN(value));
+    figures.push(...measured);
+    if (!record) continue;
+    writeMeasured({ name, measures, ...machine, figures: measured });
+    updateResultsPage(readMeasured(BENCHMARKS));
   }
   return figures;
 }

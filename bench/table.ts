@@ -1,6 +1,6 @@
 import type { Figure, Target } from "./figure.ts";
 
-const HEADS = ["figure", "value", "baseline", "ratio", "target", "reached"] as const;
+export const HEADS = ["figure", "value", "baseline", "ratio", "target", "reached"] as const;
 
 /** Renders a plain-text table with one line per figure. */
 export function renderTable(figures: readonly Figure[]): string {
@@ -16,7 +16,8 @@ export function renderTable(figures: readonly Figure[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function cells({ figure, unit, value, baseline, ratio, target, reached }: Figure): string[] {
+/** The columns of a figure, in the order of the heads. */
+export function cells({ figure, unit, value, baseline, ratio, target, reached }: Figure): string[] {
   return [
     figure,
     `${amount(value)} ${unit}`,

@@ -7,6 +7,8 @@ import { type Throughput, throughput } from "./throughput.ts";
 
 const perSecond = (measured: Throughput) => measured.perSecond;
 const cpuUs = (measured: Throughput) => measured.cpuUsPerRequest;
+const systemCalls = (measured: Throughput) => measured.systemCallsPerRequest;
+const bytesWritten = (measured: Throughput) => measured.bytesWrittenPerRequest;
 
 export const durableWrites: Benchmark = {
   name: "writes",
@@ -36,11 +38,11 @@ export const durableWrites: Benchmark = {
     return [
       comparedFigure(figure, "/s", "no write", pairs(rounds, "durable", "noWrite", perSecond), {
         of: "ratio",
-        atLeast: 0.6,
+        atLeast: 0.85,
       }),
       comparedFigure(figure, "/s", "commit each", pairs(rounds, "durable", "serial", perSecond), {
         of: "ratio",
-        atLeast: 6,
+        atLeast: 10,
       }),
       comparedFigure(figure, "/s", "node:http", pairs(rounds, "durable", "bare", perSecond)),
       comparedFigure(
@@ -48,6 +50,18 @@ export const durableWrites: Benchmark = {
         "us",
         "no write",
         pairs(rounds, "durable", "noWrite", cpuUs),
+      ),
+      comparedFigure(
+        "  system calls that read or write, per request",
+        "",
+        "no write",
+        pairs(rounds, "durable", "noWrite", systemCalls),
+      ),
+      comparedFigure(
+        "  bytes written to files and sockets, per request",
+        "B",
+        "no write",
+        pairs(rounds, "durable", "noWrite", bytesWritten),
       ),
     ];
   },

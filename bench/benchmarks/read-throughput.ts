@@ -24,7 +24,7 @@ export const readThroughput: Benchmark = {
     const fixture = await createProjectFixture(own);
     for (let count = 1; count < PROJECTS; count += 1) await createProject(own);
     const figures: Figure[] = [];
-    for (const list of listsOf(fixture)) {
+    for (const list of [...listsOf(fixture), await notModified(own, fixture)]) {
       progress(list.name);
       figures.push(...(await measureList(environment, own, list, progress)));
     }
@@ -51,6 +51,21 @@ function listsOf(fixture: Awaited<ReturnType<typeof createProjectFixture>>): rea
       atLeast: 0.4,
     },
   ];
+}
+
+/** A client that has the list asks whether it has changed. */
+async function notModified(
+  own: Server,
+  fixture: Awaited<ReturnType<typeof createProjectFixture>>,
+): Promise<List> {
+  const request = listEndpoints(fixture);
+  const { etag } = (await recordResponse(own, request)).headers;
+  if (etag === undefined) throw new Error("the list has no ETag");
+  return {
+    name: `GET endpoints, ${COMPUTES} computes, 304`,
+    request: { ...request, headers: { ...request.headers, "If-None-Match": etag }, expected: 304 },
+    atLeast: 0.7,
+  };
 }
 
 async function measureList(
@@ -84,6 +99,12 @@ async function measureList(
       "us",
       "node:http",
       pairs(rounds, "own", "bare", ({ cpuUsPerRequest }) => cpuUsPerRequest),
+    ),
+    comparedFigure(
+      `  system calls that read or write, per request, ${name}`,
+      "",
+      "node:http",
+      pairs(rounds, "own", "bare", ({ systemCallsPerRequest }) => systemCallsPerRequest),
     ),
   ];
 }

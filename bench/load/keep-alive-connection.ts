@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 const RECEIVE_BYTES = 64 * 1024;
+const NOT_MODIFIED = 304;
 const HEAD_END = Buffer.from("\r\n\r\n");
 /** The last chunk of a chunked body. JSON contains no line feed where one arrives by itself. */
 const LAST_CHUNK = "\r\n0\r\n\r\n";
@@ -79,11 +80,12 @@ export class KeepAliveConnection {
 
   #readHead(): void {
     const length = /\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1];
-    this.#tail = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(this.#head) ? "" : undefined;
-    if (length === undefined && this.#tail === undefined)
-      this.#onError(new Error(`the response has no Content-Length:\n${this.#head}`));
     this.#status = Number(this.#head.slice(9, 12));
-    this.#bodyBytesLeft = Number(length);
+    this.#tail = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(this.#head) ? "" : undefined;
+    const hasBody = this.#status !== NOT_MODIFIED;
+    if (hasBody && length === undefined && this.#tail === undefined)
+      this.#onError(new Error(`the response has no Content-Length:\n${this.#head}`));
+    this.#bodyBytesLeft = hasBody ? Number(length) : 0;
     this.#head = "";
   }
 
