@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { JsonList } from "../render/json-list.ts";
+import type { JsonBody } from "../render/json-body.ts";
 
 const gzipped = promisify(gzip);
 /** Size of all cached bodies together, with their compressed forms and the texts of their rows. */
 const MAX_BYTES = 16 * 1024 ** 2;
 
-/** The bytes of a list. Their tag and compressed form are computed on first use. */
+/** The bytes of a body. Their tag and compressed form are computed on first use. */
 export class CachedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The list that was sent last. */
-  list: JsonList;
+  /** What was sent last. */
+  json: JsonBody;
   #etag: string | undefined;
   #gzipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
   #gzippedSize = 0;
   readonly #onGrowth: (bytes: number) => void;
 
-  constructor(list: JsonList, onGrowth: (bytes: number) => void) {
-    this.list = list;
-    this.bytes = new TextEncoder().encode(list.toString());
+  constructor(json: JsonBody, onGrowth: (bytes: number) => void) {
+    this.json = json;
+    this.bytes = new TextEncoder().encode(json.toString());
     this.#onGrowth = onGrowth;
   }
 
@@ -38,13 +38,13 @@ export class CachedBody {
     return this.#gzipped;
   }
 
-  /** The texts of rows, which the list holds, have as many characters as the body. */
+  /** The texts of rows, which `json` holds, have as many characters as the body. */
   get size(): number {
     return 2 * this.bytes.byteLength + this.#gzippedSize;
   }
 }
 
-/** The latest list of each URL. The oldest ones are removed first. */
+/** The latest body of each URL. The oldest ones are removed first. */
 export class CachedBodies {
   readonly #bodies = new Map<string, CachedBody>();
   #size = 0;
@@ -54,15 +54,15 @@ export class CachedBodies {
     return this.#size;
   }
 
-  /** The cached body if the list is still the same. */
-  of(url: string, list: JsonList): CachedBody {
+  /** The cached body if it is still the same. */
+  of(url: string, json: JsonBody): CachedBody {
     const cached = this.#bodies.get(url);
-    if (cached?.list.equals(list)) {
-      cached.list = list;
+    if (cached?.json.equals(json)) {
+      cached.json = json;
       return cached;
     }
     this.#forget(url);
-    const body: CachedBody = new CachedBody(list, (bytes) => {
+    const body: CachedBody = new CachedBody(json, (bytes) => {
       if (this.#bodies.get(url) === body) this.#grow(bytes);
     });
     this.#bodies.set(url, body);

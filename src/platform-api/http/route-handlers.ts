@@ -30,7 +30,7 @@ import {
   organizationIn,
 } from "./incoming-request.ts";
 import { type ParsedRequest, parseBody, parseRequest } from "./parse-request.ts";
-import { RepeatedList } from "./repeated-list.ts";
+import { RepeatedBody } from "./repeated-body.ts";
 import type { RepeatedRequests } from "./repeated-requests.ts";
 import type { ApiRoute } from "./route.ts";
 import { answerTo, type Sending } from "./send-response.ts";
@@ -126,7 +126,7 @@ export class RouteHandlers {
     const { repeated } = this.#options;
     const { options } = route;
     if (repeated === undefined || options.form === true) return;
-    const list = new RepeatedList();
+    const last = new RepeatedBody();
     repeated.remember(context, {
       readsBody: options.body !== undefined,
       decide: (call, input) => {
@@ -134,7 +134,7 @@ export class RouteHandlers {
           this.#handlerOf(route, call, (profile) =>
             input === undefined ? parsed : { ...parsed, body: parseBody(call, { input }, options, profile) },
           );
-        return this.#decider.decide(call, route.method === "GET" ? list.before(handler) : handler(), input);
+        return this.#decider.decide(call, route.method === "GET" ? last.before(handler) : handler(), input);
       },
       answer: (call, decided, result) => answerTo(call, decided, result, this.#sending),
     });

@@ -5,7 +5,7 @@ import type { IncomingCall } from "../../http/request.ts";
 import type { DateHeader } from "../../http/timestamps.ts";
 import { MAX } from "../../input-limits/limits.ts";
 import { instantOf, type WorldHandle } from "../../worlds/world-handle.ts";
-import { JsonList } from "../render/json-list.ts";
+import { JsonBody } from "../render/json-body.ts";
 import type { CachedBodies, CachedBody } from "./cached-bodies.ts";
 import type { Decided, RouteResponse } from "./incoming-request.ts";
 import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
@@ -78,7 +78,7 @@ function answerWithBody(
   }
   if (body instanceof StoredBytes)
     return { status, headers: { ...headers, ...body.headers }, body: new Uint8Array(body.bytes) };
-  if (body instanceof JsonList) return answerWithList(call, cached.of(call.req.url, body), status, headers);
+  if (body instanceof JsonBody) return answerWithJson(call, cached.of(call.req.url, body), status, headers);
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return acceptsGzip(call) && text.length >= SMALLEST_COMPRESSED
     ? compressed(text, status, headers)
@@ -101,8 +101,8 @@ async function manualClockHint(world: WorldHandle | undefined, status: number): 
   return hint !== undefined && (await world?.clock())?.mode === "manual" ? hint : undefined;
 }
 
-/** A list has an entity tag, and a client that sends it gets 304 while the list is the same. */
-function answerWithList(
+/** The body has an entity tag, and a client that sends it gets 304 while the body is the same. */
+function answerWithJson(
   call: IncomingCall,
   body: CachedBody,
   status: number,

@@ -109,6 +109,21 @@ export function renderReadEndpoint(world: World, compute: Compute, now: SimTime)
   return { ...endpoint, last_active: endpoint.last_active ?? timestamp(NEVER_ACTIVE) };
 }
 
+const read = new CachedJson(
+  (world: World, compute: Compute, now: SimTime) => ({
+    settings: world.settings,
+    lastActiveAt: lastActive(compute, now),
+    pendingState: pendingStateFor(world, compute),
+    until: lastActiveUntil(compute, now),
+  }),
+  (world, compute, { lastActiveAt, pendingState }) => renderWith(world, compute, lastActiveAt, pendingState),
+);
+
+/** JSON of `renderPendingEndpoint`. */
+export function readEndpoint(world: World, compute: Compute, now: SimTime): ListedRow {
+  return read.listed(world, compute, now);
+}
+
 /** `pending_state` is absent if nothing is pending. */
 export function renderPendingEndpoint(world: World, compute: Compute, now: SimTime) {
   return renderEndpoint(world, compute, now, pendingStateFor(world, compute));

@@ -31,38 +31,45 @@ const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
 const MB = 1024 ** 2;
 
 export function renderProject(world: World, project: Project, now: SimTime) {
-  const beside = fieldsBeside(world, project, now);
-  const monthUsage = usageThisMonth(
-    world,
-    project.id,
-    world.computes.by("project", project.id).values(),
-    now,
-    world.branches.by("project", project.id).values(),
-  );
+  return renderWithMonth(world, project, monthBeside(world, project, now));
+}
+
+function renderWithMonth(world: World, project: Project, beside: MonthBeside) {
   return {
     ...projectFields(world, project, beside),
-    data_storage_bytes_hour: storedByteHours(monthUsage),
-    data_transfer_bytes: monthUsage.data?.transferredBytes ?? 0,
-    written_data_bytes: monthUsage.data?.writtenBytes ?? 0,
+    data_storage_bytes_hour: beside.monthByteHours,
+    data_transfer_bytes: beside.monthTransferredBytes,
+    written_data_bytes: beside.monthWrittenBytes,
     // S: of the billing period, except the deprecated `cpu_used_sec`: CU × active seconds since the creation.
-    compute_time_seconds: wholeSeconds(monthUsage.cuMs),
-    active_time_seconds: wholeSeconds(monthUsage.activeMs),
+    compute_time_seconds: beside.monthCuSeconds,
+    active_time_seconds: beside.monthActiveSeconds,
     cpu_used_sec: beside.cuSeconds,
     history_retention_seconds: project.historyRetentionSeconds,
-    consumption_period_start: timestamp(monthStart(now)),
-    consumption_period_end: timestamp(nextMonthStart(now)),
-    quota_reset_at: hasQuota(project) ? timestamp(nextMonthStart(now)) : undefined,
+    consumption_period_start: timestamp(beside.monthStart),
+    consumption_period_end: timestamp(beside.nextMonthStart),
+    quota_reset_at: hasQuota(project) ? timestamp(beside.nextMonthStart) : undefined,
   } satisfies AllowUndefined<public_.Project>;
 }
 
 /** D: only the answer to a request for one project has its owner, and `quota_reset_at` without a quota. */
 export function renderProjectWithOwner(world: World, project: Project, now: SimTime) {
-  const account = world.accounts.get(project.accountId);
+  return renderWithOwner(world, project, ownerBeside(world, project, now));
+}
+
+function renderWithOwner(world: World, project: Project, beside: OwnerBeside) {
+  const { owner } = beside;
   return {
-    ...renderProject(world, project, now),
-    quota_reset_at: timestamp(nextMonthStart(now)),
-    owner: account === undefined ? undefined : renderOwner(world, account),
+    ...renderWithMonth(world, project, beside),
+    quota_reset_at: timestamp(beside.nextMonthStart),
+    owner: owner === undefined ? undefined : renderOwner(world, owner),
   } satisfies AllowUndefined<public_.Project>;
+}
+
+const withOwner = new CachedJson(ownerBeside, renderWithOwner);
+
+/** JSON of `renderProjectWithOwner`. */
+export function projectWithOwner(world: World, project: Project, now: SimTime): ListedRow {
+  return withOwner.listed(world, project, now);
 }
 
 export function renderProjectListItem(world: World, project: Project, now: SimTime) {
@@ -118,6 +125,34 @@ function fieldsBeside(world: World, project: Project, now: SimTime) {
     nextMonthStart: nextMonthStart(now),
     until,
   };
+}
+
+type MonthBeside = ReturnType<typeof monthBeside>;
+
+/** The same, and the usage of this month. */
+function monthBeside(world: World, project: Project, now: SimTime) {
+  const beside = fieldsBeside(world, project, now);
+  const computes = world.computes.by("project", project.id);
+  const branches = world.branches.by("project", project.id);
+  const usage = usageThisMonth(world, project.id, computes.values(), now, branches.values());
+  // When the next whole byte-hour is stored is not looked at.
+  const until = beside.storedBytes > 0 ? now + 1 : usageUntil(usage, computes.values(), now);
+  return {
+    ...beside,
+    monthByteHours: storedByteHours(usage),
+    monthTransferredBytes: usage.data?.transferredBytes ?? 0,
+    monthWrittenBytes: usage.data?.writtenBytes ?? 0,
+    monthCuSeconds: wholeSeconds(usage.cuMs),
+    monthActiveSeconds: wholeSeconds(usage.activeMs),
+    monthStart: monthStart(now),
+    until: Math.min(beside.until, until),
+  };
+}
+
+type OwnerBeside = ReturnType<typeof ownerBeside>;
+
+function ownerBeside(world: World, project: Project, now: SimTime) {
+  return { ...monthBeside(world, project, now), owner: world.accounts.get(project.accountId) };
 }
 
 function projectFields(world: World, project: Project, beside: FieldsBeside) {

@@ -8,7 +8,7 @@ import { branchParams, branchTarget, changeBranch, requestedBranch } from "../ht
 import { branchCreation, createBranch } from "../http/create-branch.ts";
 import { flag, name } from "../http/request-fields.ts";
 import { type ApiRoute, route } from "../http/route.ts";
-import { listBody } from "../render/list-body.ts";
+import { listBody, objectBody } from "../render/body-of-rows.ts";
 import { listedBranch, renderAnnotation, renderBranch } from "../render/render-branch.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 
@@ -55,7 +55,7 @@ const listProjectBranches = route(
     const annotated = page.filter((branch) => Object.keys(branch.annotations).length > 0);
     const { world, now } = transaction;
     return listBody(transaction, "branches", page, {
-      listed: listedBranch,
+      json: listedBranch,
       render: (branch) => renderBranch(world, branch, now),
       fields: {
         annotations: Object.fromEntries(annotated.map((branch) => [branch.id, renderAnnotation(branch)])),
@@ -84,10 +84,12 @@ const getProjectBranch = route(
   { params: branchParams },
   (request) => {
     const branch = requestedBranch(request);
-    return {
-      branch: renderBranch(request.transaction.world, branch, request.transaction.now),
-      annotation: renderAnnotation(branch),
-    };
+    const { world, now } = request.transaction;
+    return objectBody(request.transaction, "branch", branch, {
+      json: listedBranch,
+      render: (row) => renderBranch(world, row, now),
+      fields: { annotation: renderAnnotation(branch) },
+    });
   },
 );
 

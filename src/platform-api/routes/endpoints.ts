@@ -7,9 +7,10 @@ import { computesOf, findBranch, findCompute, findProject } from "../../platform
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { computeOptions, computeType, endpointFields } from "../http/request-fields.ts";
 import { type ApiRoute, type RequestContext, route } from "../http/route.ts";
-import { listBody } from "../render/list-body.ts";
+import { listBody, objectBody } from "../render/body-of-rows.ts";
 import {
   listedEndpoint,
+  readEndpoint,
   renderChangedEndpoint,
   renderPendingEndpoint,
   renderReadEndpoint,
@@ -92,13 +93,13 @@ const listProjectBranchEndpoints = route(
 const getProjectEndpoint = route(
   "GET /projects/:project_id/endpoints/:endpoint_id",
   { params: endpointParams },
-  (request) => ({
-    endpoint: renderReadEndpoint(
-      request.transaction.world,
-      requestedCompute(request),
-      request.transaction.now,
-    ),
-  }),
+  (request) => {
+    const { world, now } = request.transaction;
+    return objectBody(request.transaction, "endpoint", requestedCompute(request), {
+      json: readEndpoint,
+      render: (compute) => renderReadEndpoint(world, compute, now),
+    });
+  },
 );
 
 const updateProjectEndpoint = route(
@@ -151,7 +152,7 @@ const restartProjectEndpoint = route(
 function listOf(transaction: Transaction, computes: readonly Compute[]) {
   const { world, now } = transaction;
   return listBody(transaction, "endpoints", computes, {
-    listed: listedEndpoint,
+    json: listedEndpoint,
     render: (compute) => renderReadEndpoint(world, compute, now),
   });
 }

@@ -8,7 +8,7 @@ import { findProject } from "../../platform/world/lookup.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { cursorOf, decodeCursor, invalidCursor, limitParameter } from "../http/paging.ts";
 import { type ApiRoute, route } from "../http/route.ts";
-import { listBody } from "../render/list-body.ts";
+import { listBody } from "../render/body-of-rows.ts";
 import { listedOperation, renderOperation } from "../render/render-operation.ts";
 
 const MAX_PAGE = 1_000; // S
@@ -77,7 +77,7 @@ const listProjectOperations = route(
     const page = transaction.operations(project.id, limit, before);
     const last = page.at(-1);
     return listBody(transaction, "operations", page, {
-      listed: listedOperation,
+      json: listedOperation,
       render: (operation) => renderOperation(operation, transaction.now),
       fields: last && { pagination: { cursor: cursorAfter(last) } },
       // Old operations are deleted without an event.

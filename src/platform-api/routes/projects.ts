@@ -20,13 +20,14 @@ import { issuePassword } from "../http/passwords.ts";
 import { createProjectBody, endpointDefaultsFrom, updateProjectBody } from "../http/project-fields.ts";
 import { flag } from "../http/request-fields.ts";
 import { type ApiRoute, route } from "../http/route.ts";
-import { listBody } from "../render/list-body.ts";
+import { listBody, objectBody } from "../render/body-of-rows.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderProjectLimits } from "../render/render-limits.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 import {
   listedProject,
+  projectWithOwner,
   renderProject,
   renderProjectListItem,
   renderProjectWithOwner,
@@ -172,7 +173,11 @@ const getProject = route(
   { params: projectParams },
   ({ account, params, transaction }) => {
     const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-    return { project: renderProjectWithOwner(transaction.world, project, transaction.now) };
+    const { world, now } = transaction;
+    return objectBody(transaction, "project", project, {
+      json: projectWithOwner,
+      render: (row) => renderProjectWithOwner(world, row, now),
+    });
   },
 );
 
@@ -265,7 +270,7 @@ function projectPage(
   const last = page.at(-1);
   const fields = last === undefined ? others : { pagination: { cursor: last.id }, ...others };
   return listBody(transaction, "projects", page, {
-    listed: listedProject,
+    json: listedProject,
     render: (project) => renderProjectListItem(world, project, now),
     fields,
     until,

@@ -65,6 +65,35 @@ test.each([
   },
 );
 
+test.each([
+  ["project", "/projects/:project", { project: { name: "renamed" } }],
+  ["branch", "/projects/:project/branches/:branch", { branch: { name: "renamed" } }],
+  ["endpoint", "/projects/:project/endpoints/:endpoint", { endpoint: { suspend_timeout_seconds: 600 } }],
+])("a %s has an entity tag until it changes", async (name, path, changes) => {
+  const double = await createDouble({ operations: "immediate" });
+  const { projectId, created } = await createProject(double);
+  const url = path
+    .replace(":project", projectId)
+    .replace(":branch", created.branch.id)
+    .replace(":endpoint", created.endpoints[0]?.id ?? "");
+  const read = (headers: Record<string, string> = {}) =>
+    double.fetch(
+      new Request(`http://localhost/api/v2${url}`, {
+        headers: { Authorization: `Bearer ${API_KEY}`, ...headers },
+      }),
+    );
+  const first = await read();
+  const tag = first.headers.get("etag") ?? "";
+  const same = await read({ "If-None-Match": tag });
+  expect([same.status, await same.text(), same.headers.get("etag")]).toEqual([304, "", tag]);
+  await double.api("PATCH", url, changes);
+  const changed = await read({ "If-None-Match": tag });
+  expect(changed.status).toBe(200);
+  expect(((await changed.json()) as Record<string, object>)[name]).toMatchObject(
+    Object.values(changes)[0] ?? {},
+  );
+});
+
 test("the id of a request is in both headers", async () => {
   const { headers } = await listed(undefined);
   expect(headers.get("x-neon-ret-request-id")).toBe(headers.get("x-request-id"));

@@ -4,7 +4,7 @@ import type { ApiResponse } from "../answers/api-response.ts";
 import { loadPublicDocument } from "../document/public-document.ts";
 import { deploymentForm } from "../document/service-preparations.ts";
 import type { Double } from "../double/double.ts";
-import { expectListsUpToDate } from "./cached-lists.ts";
+import { expectBodiesUpToDate } from "./cached-bodies.ts";
 import { REPLAY_PATH } from "./properties.ts";
 
 // A walk checks only rules that hold everywhere. When a step is rejected is for other tests.
@@ -133,7 +133,7 @@ async function advance(state: WalkState, { double }: WalkHost, destination: obje
 async function expectConsistent(state: WalkState, { double }: WalkHost): Promise<void> {
   const invariants = await double().sim("GET", "/invariants");
   expect(invariants.body).toMatchObject({ ok: true, violations: [] });
-  await expectListsUpToDate(double());
+  await expectBodiesUpToDate(double());
   for (const id of state.projects) {
     const { status, body } = await callApi(double(), "listProjectBranches", `/projects/${id}/branches`);
     if (status === 200) expectBranchTree(body.branches, state.now);

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { CachedBodies } from "../../../src/platform-api/http/cached-bodies.ts";
-import { JsonList } from "../../../src/platform-api/render/json-list.ts";
+import { JsonBody } from "../../../src/platform-api/render/json-body.ts";
 
 const MAX_BYTES = 16 * 1024 ** 2;
 const MIB = 1024 ** 2;
 
-function listOf(...texts: string[]): JsonList {
+function listOf(...texts: string[]): JsonBody {
   const rows = texts.map((text) => ({ text, until: Number.POSITIVE_INFINITY }));
-  return new JsonList({ world: emptyWorld(), now: 0 }, "rows", rows);
+  return JsonBody.list({ world: emptyWorld(), now: 0 }, "rows", rows);
 }
 
 /** Hardly compressible, so that the compressed form counts. */
@@ -49,6 +49,6 @@ test("an equal list has the same body", () => {
   const body = bodies.of("/a", listOf('"row"'));
   const equal = listOf('"row"');
   expect(bodies.of("/a", equal)).toBe(body);
-  expect(body.list).toBe(equal);
+  expect(body.json).toBe(equal);
   expect(bodies.of("/a", listOf('"row"', '"row"'))).not.toBe(body);
 });

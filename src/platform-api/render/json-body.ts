@@ -3,8 +3,8 @@ import type { Transaction } from "../../worlds/world-handle.ts";
 import type { ListedRow } from "./cached-json.ts";
 import { stateOf } from "./world-state.ts";
 
-export type ListOptions = {
-  /** Fields in addition to the list; a plain object. */
+export type BodyOptions = {
+  /** Fields in addition to the rows; a plain object. */
   readonly fields?: object | undefined;
   /** When time alone changes which rows it has (exclusive; default: never). */
   readonly until?: SimTime | undefined;
@@ -12,32 +12,53 @@ export type ListOptions = {
   readonly hasSameRows?: ((transaction: Transaction) => boolean) | undefined;
 };
 
-/** A body that is a list of objects, each as JSON, and other fields. */
-export class JsonList {
-  readonly #property: string;
+/** A body that has rows as JSON, and other fields. It is the same until something happens, or time alone changes it. */
+export class JsonBody {
+  readonly #before: string;
   readonly #texts: readonly string[];
-  readonly #others: string;
+  readonly #after: string;
   readonly #state: object;
   readonly #from: SimTime;
   readonly #until: SimTime;
-  readonly #hasSameRows: ListOptions["hasSameRows"];
+  readonly #hasSameRows: BodyOptions["hasSameRows"];
 
-  constructor(
-    { world, now }: Pick<Transaction, "world" | "now">,
+  /** `{ property: [rows], ...fields }`. */
+  static list(
+    transaction: Pick<Transaction, "world" | "now">,
     property: string,
     rows: readonly ListedRow[],
-    { fields, until = Number.POSITIVE_INFINITY, hasSameRows }: ListOptions = {},
+    options: BodyOptions = {},
+  ): JsonBody {
+    return new JsonBody(transaction, [`{${JSON.stringify(property)}:[`, "]"], rows, options);
+  }
+
+  /** `{ property: row, ...fields }`. */
+  static object(
+    transaction: Pick<Transaction, "world" | "now">,
+    property: string,
+    row: ListedRow,
+    options: BodyOptions = {},
+  ): JsonBody {
+    return new JsonBody(transaction, [`{${JSON.stringify(property)}:`, ""], [row], options);
+  }
+
+  private constructor(
+    { world, now }: Pick<Transaction, "world" | "now">,
+    [before, after]: readonly [string, string],
+    rows: readonly ListedRow[],
+    { fields = {}, until = Number.POSITIVE_INFINITY, hasSameRows }: BodyOptions,
   ) {
-    this.#property = property;
+    const others = JSON.stringify(fields);
+    this.#before = before;
     this.#texts = rows.map(({ text }) => text);
-    this.#others = fields === undefined ? "{}" : JSON.stringify(fields);
+    this.#after = after + (others === "{}" ? "}" : `,${others.slice(1)}`);
     this.#state = stateOf(world);
     this.#from = now;
     this.#until = rows.reduce((earliest, row) => Math.min(earliest, row.until), until);
     this.#hasSameRows = hasSameRows;
   }
 
-  /** Whether the same request would get the same list. */
+  /** Whether the same request would get the same body. */
   isCurrent(transaction: Transaction): boolean {
     const { world, now } = transaction;
     if (stateOf(world) !== this.#state || now < this.#from || now >= this.#until) return false;
@@ -45,9 +66,9 @@ export class JsonList {
   }
 
   /** Compares cached texts by reference, so this takes no time for each character. */
-  equals(other: JsonList): boolean {
+  equals(other: JsonBody): boolean {
     if (this === other) return true;
-    if (this.#property !== other.#property || this.#others !== other.#others) return false;
+    if (this.#before !== other.#before || this.#after !== other.#after) return false;
     if (this.#texts.length !== other.#texts.length) return false;
     for (let index = 0; index < this.#texts.length; index += 1)
       if (this.#texts[index] !== other.#texts[index]) return false;
@@ -55,7 +76,6 @@ export class JsonList {
   }
 
   toString(): string {
-    const rest = this.#others === "{}" ? "}" : `,${this.#others.slice(1)}`;
-    return `{${JSON.stringify(this.#property)}:[${this.#texts.join(",")}]${rest}`;
+    return `${this.#before}${this.#texts.join(",")}${this.#after}`;
   }
 }
