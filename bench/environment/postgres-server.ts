@@ -1,8 +1,12 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type BenchEnvironment, COMMAND } from "./environment.ts";
 import { createPopulatedDirectory } from "./project-fixture.ts";
 import { AUTHORIZATION } from "./servers.ts";
+
+const SUSPEND_TIMEOUT_MS = 30_000;
 
 export type PostgresServer = {
   readonly pid: number;
@@ -13,10 +17,10 @@ export type Compute = { readonly path: string; readonly uri: string };
 /** A Postgres process of the server, which trusts its own user. */
 export type RunningEngine = { readonly pid: number; readonly sockets: string };
 
-/** `standin serve` with a port for Postgres clients, as a user starts it. `startDelay`: of its computes. */
+/** `standin serve` with a port for Postgres clients, as a user starts it. Without `startDelay`, no operation takes time. */
 export async function startPostgresServer(
   environment: BenchEnvironment,
-  startDelay = "0s",
+  startDelay?: string,
 ): Promise<PostgresServer> {
   const data = await createPopulatedDirectory(environment);
   // If started by root, Postgres runs as another user, which must be able to reach its files.
@@ -28,9 +32,11 @@ export async function startPostgresServer(
     "0",
     "--connection-uris",
     "address",
-    "--start-delay",
-    startDelay,
     "--json",
+    // The populated world has immediate operations, which take no time whatever the delay is.
+    ...(startDelay === undefined
+      ? []
+      : ["--operations", "timed", "--durations", "constant", "--start-delay", startDelay]),
   ];
   const child = await environment.start<{ api_url: string }>([COMMAND, "serve", "--data", data, ...args], {
     hasChannel: false,
@@ -65,6 +71,15 @@ export async function createCompute(server: PostgresServer, sizeCu: number): Pro
     path: `/projects/${project.id}/endpoints/${endpoints[0].id}`,
     uri: uri.replace(/&channel_binding=\w+/, ""),
   };
+}
+
+/** Resolves when a suspend of the compute has ended. */
+export async function awaitIdle(server: PostgresServer, path: string): Promise<void> {
+  const deadline = performance.now() + SUSPEND_TIMEOUT_MS;
+  while ((await server.call("GET", path)).endpoint.current_state !== "idle") {
+    if (performance.now() > deadline) throw new Error(`${path}: not idle after ${SUSPEND_TIMEOUT_MS} ms`);
+    await sleep(50);
+  }
 }
 
 /** The only Postgres process of the server. */
