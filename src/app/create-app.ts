@@ -34,7 +34,7 @@ import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
 import { docsPages } from "./docs-files.ts";
 import type { PostgresServices } from "./postgres-services.ts";
-import { placesForSqlBodies, sqlRoute } from "./sql-route.ts";
+import { type AnsweredSql, placesForSqlBodies, sqlRoute } from "./sql-route.ts";
 import type { Tracing } from "./tracing/tracing.ts";
 
 export type AppOptions = {
@@ -61,6 +61,7 @@ export type AppOptions = {
   readonly run?: ControlOptions["run"];
   /** Absent: each request takes its route. */
   readonly repeated?: RepeatedRequests | undefined;
+  readonly repeatedSql?: AnsweredSql | undefined;
   /** Absent if the server exports no traces. */
   readonly tracing?: Tracing | undefined;
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
@@ -165,7 +166,7 @@ function createSurfaces(
     });
   app.route(`${base}/api/v2`, api);
   app.route(`${base}/`, transferRoute(worldOf, onBug));
-  app.route(`${base}/`, sqlRoute(postgres?.sql, shared.sqlPlaces));
+  app.route(`${base}/`, sqlRoute(postgres?.sql, shared.sqlPlaces, options.repeatedSql));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken, teams: teamTokens }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;

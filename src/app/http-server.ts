@@ -9,8 +9,12 @@ import {
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { MAX } from "../input-limits/limits.ts";
-import type { RepeatedRequests } from "../platform-api/http/repeated-requests.ts";
 import { RequestOrder } from "./request-order.ts";
+
+/** Answers a request, or calls `otherwise`. */
+export type AnswersFirst = {
+  answer(incoming: IncomingMessage, outgoing: ServerResponse, otherwise: () => void): void;
+};
 
 /**
  * A server of HTTP/1.1, with the limits of what clients send before a request can be handled. `repeated` is called
@@ -18,7 +22,7 @@ import { RequestOrder } from "./request-order.ts";
  */
 export function createHttpServer(
   fetch: Hono["fetch"],
-  repeated: () => RepeatedRequests | undefined = () => undefined,
+  repeated: () => AnswersFirst | undefined = () => undefined,
 ): Server {
   const listener = getRequestListener(fetch);
   const limits = {

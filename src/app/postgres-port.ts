@@ -16,6 +16,7 @@ import { Volumes } from "../postgres/volumes/volumes.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { loadGateway, type PostgresLog, type PostgresOptions } from "./open-gateway.ts";
 import type { PostgresServices } from "./postgres-services.ts";
+import { abandonedBy } from "./sql-route.ts";
 
 export const DEFAULT_MAX_BRANCH_HISTORY = 256 * 1024 ** 2;
 
@@ -97,7 +98,7 @@ export class PostgresPort {
         },
         findDataVersion: (row) => versionOfData(this.#volumes, row),
         runStatement: async (world, statement, signal) =>
-          (await this.#loaded()).sqlOverHttp.execute(world.name, statement, signal),
+          (await this.#loaded()).sqlOverHttp.execute(world.name, statement, abandonedBy(signal)),
       },
     };
   }

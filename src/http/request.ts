@@ -76,9 +76,13 @@ export async function readBody(context: Context, limits: Partial<BodyLimits> = {
       ...limits,
     });
   } catch {
-    // The client has closed the connection, so this response rarely arrives.
-    return fail(badRequest("the request body ended before it was complete"));
+    throw bodyEndedEarly();
   }
+}
+
+/** The client has closed the connection, so this response rarely arrives. */
+export function bodyEndedEarly(): RequestError {
+  return new RequestError(badRequest("the request body ended before it was complete"));
 }
 
 /** The same for a body of at most `MAX.httpBodyBeforeLogin` bytes that has been read. */

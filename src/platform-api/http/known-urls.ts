@@ -1,4 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import type { Context } from "hono";
+
+/** Characters. Longer URLs are rarely repeated. */
+const LONGEST_URL = 1_000;
 
 /** Half of the number of URLs that are known. */
 const MOST_RECENT = 500;
@@ -39,6 +43,13 @@ export class KnownUrls<T> {
     this.#recent.set(key, value);
     this.#earlier.delete(key);
   }
+}
+
+/** The message of a request whose URL can be known; `undefined`: it is long, or another surface has passed the request on. */
+export function knowableMessage({ env, req: { url } }: Context): IncomingMessage | undefined {
+  const { incoming } = (env ?? {}) as { readonly incoming?: IncomingMessage };
+  if (incoming === undefined || url.length > LONGEST_URL) return undefined;
+  return url === `http://${incoming.headers.host}${incoming.url}` ? incoming : undefined;
 }
 
 function keyOf({ method, headers, url }: IncomingMessage): string {

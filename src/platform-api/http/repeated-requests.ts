@@ -4,13 +4,11 @@ import type { RequestBody } from "../../http/body.ts";
 import type { IncomingCall } from "../../http/request.ts";
 import { actingAccountId } from "./acting-account.ts";
 import { type Decided, isSuccess, type RouteResponse } from "./incoming-request.ts";
-import { KnownUrls } from "./known-urls.ts";
+import { KnownUrls, knowableMessage } from "./known-urls.ts";
 import { hasSmallBody, type KnownCall, RepeatedCall } from "./repeated-call.ts";
 import { redactedPath } from "./request-journal.ts";
 import type { Answer } from "./send-response.ts";
-
-/** Characters. Longer URLs are rarely repeated. */
-const LONGEST_URL = 1_000;
+import { type AnswerForm, writeAnswer } from "./write-answer.ts";
 
 type Work = Pick<KnownCall, "readsBody"> & {
   /** Never rejects. */
@@ -19,13 +17,9 @@ type Work = Pick<KnownCall, "readsBody"> & {
 };
 type KnownUrl = KnownCall & Work;
 
-type Options = {
+type Options = AnswerForm & {
   /** Prevents that a world is closed until the returned function is called. */
   readonly use: (world: string) => () => void;
-  /** How the names of headers are spelled. */
-  readonly spell: (name: string) => string;
-  /** Headers of all answers of this server. */
-  readonly headers: Readonly<Record<string, string>>;
   /** Is called with an exception that no answer can report. */
   readonly onBug: (error: unknown) => void;
 };
@@ -52,12 +46,10 @@ export class RepeatedRequests {
 
   /** Called after a success of `context`. `work` must do the same for another request to the same URL. */
   remember(context: Context, work: Work): void {
-    const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
     const { method, url, routePath } = context.req;
-    if (incoming === undefined || method === "HEAD" || url.length > LONGEST_URL) return;
-    // Another surface may have passed the request on, with another URL.
-    if (actingAccountId(context) !== undefined || url !== `http://${incoming.headers.host}${incoming.url}`)
-      return;
+    // Another surface may have passed the request on, with another URL or for another account.
+    const incoming = knowableMessage(context);
+    if (incoming === undefined || method === "HEAD" || actingAccountId(context) !== undefined) return;
     if (this.#known.has(incoming)) return;
     const params = { ...context.req.param() };
     const query = context.req.query();
@@ -90,7 +82,7 @@ export class RepeatedRequests {
       const decided = decide(call, input);
       const answer = decided instanceof Promise ? undefined : answerOf(call, decided);
       isAnswered = answer !== undefined && !(answer instanceof Promise);
-      if (isAnswered) this.#write(answer as Answer, outgoing);
+      if (isAnswered) writeAnswer(answer as Answer, outgoing, this.#options);
       else void this.#answerLater(call, decided, answer, { outgoing, otherwise, endUse });
     } catch (error) {
       this.#fail(error, outgoing);
@@ -121,7 +113,7 @@ export class RepeatedRequests {
       const decided = await deciding;
       const answered = answering ?? answerOf(call, decided);
       const answer = answered instanceof Promise ? await withoutBug(answered) : answered;
-      if (answer !== undefined) this.#write(answer, outgoing);
+      if (answer !== undefined) writeAnswer(answer, outgoing, this.#options);
       else {
         this.#decided.set(call.env.incoming, decided);
         otherwise();
@@ -131,17 +123,6 @@ export class RepeatedRequests {
     } finally {
       endUse?.();
     }
-  }
-
-  #write({ status, headers, body }: Answer, outgoing: ServerResponse): void {
-    const { headers: ofServer, spell } = this.#options;
-    const lines: string[] = [];
-    for (const name in headers) lines.push(spell(name), headers[name] as string);
-    for (const name in ofServer) lines.push(spell(name), ofServer[name] as string);
-    if (body !== null && headers["Content-Length"] === undefined)
-      lines.push("Content-Length", String(Buffer.byteLength(body)));
-    outgoing.writeHead(status, lines);
-    outgoing.end(body ?? undefined);
   }
 }
 

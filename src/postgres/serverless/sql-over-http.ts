@@ -13,6 +13,7 @@ import type { CancelKeys } from "../relay/cancel-keys.ts";
 import type { EngineLogins } from "../relay/engine-login.ts";
 import { EngineRefused, EngineUnreachable } from "../relay/engine-login.ts";
 import type { StatementLog } from "../statements/statement-log.ts";
+import { KnownLogins } from "./known-logins.ts";
 import { logSqlWork } from "./log-sql-work.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
 import {
@@ -21,11 +22,13 @@ import {
   parseLogin,
   parseWork,
   READ_ONLY,
+  readConnectionString,
+  type SqlHeaders,
   type SqlLogin,
   type SqlWork,
 } from "./sql-request.ts";
 import type { SqlResultJson } from "./sql-result.ts";
-import { type SqlLimits, SqlSessions } from "./sql-sessions.ts";
+import { type OnAbandoned, type SqlLimits, SqlSessions } from "./sql-sessions.ts";
 import type { Json } from "./sql-values.ts";
 
 const INTERNAL_SERVER_ERROR = 500;
@@ -33,15 +36,14 @@ const INTERNAL_SERVER_ERROR = 500;
 const SERVER_CODES = new Set(["53000", "57P03"]);
 
 export type SqlRequest = {
-  readonly headers: Headers;
+  readonly headers: SqlHeaders;
   /** Reads the body. Called only after the password was checked. Throws `SqlError`. */
   readonly readBody: () => Promise<string>;
   /** The address of the client. */
   readonly address: string;
   /** The world of the path; `undefined`: the one that the connection string names, or the default one. */
   readonly world: string | undefined;
-  /** The client does not wait any more. */
-  readonly signal: AbortSignal;
+  readonly onAbandoned: OnAbandoned;
 };
 
 export type SqlResponse = {
@@ -82,6 +84,7 @@ export type SqlOverHttpOptions = {
 export class SqlOverHttp {
   readonly #options: SqlOverHttpOptions;
   readonly #sessions: SqlSessions;
+  readonly #logins = new KnownLogins();
 
   constructor(options: SqlOverHttpOptions) {
     this.#options = options;
@@ -103,7 +106,7 @@ export class SqlOverHttp {
   async execute(
     world: string,
     { endpointId, role, database, pooled, source, query, params, timeoutMs }: TrustedStatement,
-    signal: AbortSignal,
+    onAbandoned: OnAbandoned,
   ): Promise<StatementOutcome> {
     const login = {
       route: { endpointId, pooled, world, options: undefined },
@@ -113,21 +116,25 @@ export class SqlOverHttp {
     try {
       const served = await this.#options.servedWorld(world);
       const work = { statements, rawText: false, begin: undefined };
-      return (await this.#execute(served, login, work, { signal, timeoutMs })) as SqlResultJson;
+      return (await this.#execute(served, login, work, { onAbandoned, timeoutMs })) as SqlResultJson;
     } catch (error) {
       return { error: JSON.parse(this.#sqlErrorOf(error).body) };
     }
   }
 
-  async #respond({ headers, readBody, address, world, signal }: SqlRequest): Promise<SqlResponse> {
-    const login = parseLogin(headers);
-    const { route, role, password } = login;
+  async #respond({ headers, readBody, address, world, onAbandoned }: SqlRequest): Promise<SqlResponse> {
+    const connectionString = readConnectionString(headers);
+    const { login, passwordHash } = this.#logins.find(connectionString, parseLogin);
+    const { route, role } = login;
     const served = await this.#options.servedWorld(world ?? route.world);
     const verifier = await served.verifierOf(route.endpointId, role, address);
-    if (!(await this.#options.passwords.matches(password, verifier)))
-      throw new ConnectionRejected(authenticationFailed(role));
+    const { passwords } = this.#options;
+    const isRight =
+      passwords.isKnown(passwordHash, verifier) ||
+      (await passwords.matches(parseLogin(connectionString).password, verifier));
+    if (!isRight) throw new ConnectionRejected(authenticationFailed(role));
     const work = parseWork(headers, await readBody());
-    const result = await this.#execute(served, login, work, { signal });
+    const result = await this.#execute(served, login, work, { onAbandoned });
     const echoed = work.begin === undefined ? [] : [READ_ONLY, DEFERRABLE, ISOLATION_LEVEL];
     const values = echoed.flatMap((name) => {
       const value = headers.get(name);

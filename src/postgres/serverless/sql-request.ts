@@ -53,14 +53,24 @@ export type SqlWork = {
   readonly begin: string | undefined;
 };
 
+/** The headers of a request. Names have any case; `null`: there is no such header. */
+export type SqlHeaders = { get(name: string): string | null };
+
+export type ParsedLogin = SqlLogin & { readonly password: string };
+
 /** Reads the header with the connection string. Throws `SqlError`. */
-export function parseLogin(headers: Headers): SqlLogin & { readonly password: string } {
-  if (headers.has("Authorization"))
+export function readConnectionString(headers: SqlHeaders): string {
+  if (headers.get("Authorization") !== null)
     throw new SqlError(
       "Authorization: authentication with a JSON Web Token (authToken) is not imitated; omit the token, and put the role's password into the connection string",
     );
   const text = headers.get(CONNECTION_STRING);
   if (text === null) throw new SqlError(`${CONNECTION_STRING}: this header is required`);
+  return text;
+}
+
+/** Throws `SqlError`. */
+export function parseLogin(text: string): ParsedLogin {
   let url: URL;
   try {
     url = new URL(text);
@@ -98,7 +108,7 @@ function invalid(problem: string): SqlError {
 }
 
 /** Reads the body and the headers that concern it. Throws `SqlError`. */
-export function parseWork(headers: Headers, body: string): SqlWork {
+export function parseWork(headers: SqlHeaders, body: string): SqlWork {
   const arrayMode = headers.get(ARRAY_MODE) === "true";
   const rawText = headers.get(RAW_TEXT_OUTPUT) === "true";
   const input = parseJson(body);
@@ -130,7 +140,7 @@ function parseStatement(input: JsonObject, path: string, defaultArrayMode: boole
   return { text: query, parameters: params, arrayMode: arrayMode ?? defaultArrayMode };
 }
 
-function beginStatement(headers: Headers): string {
+function beginStatement(headers: SqlHeaders): string {
   const level = headers.get(ISOLATION_LEVEL);
   const words = level === null ? undefined : ISOLATION_LEVELS.get(level);
   if (level !== null && words === undefined)

@@ -26,10 +26,12 @@ type Connected = {
   readonly cancelPid: number | undefined;
 };
 
+/** Calls `cancel` if the client does not wait any more, until the returned function is called. */
+export type OnAbandoned = (cancel: () => void) => () => void;
+
 /** When a request is cancelled. */
 export type SqlLimits = {
-  /** The client does not wait any more. */
-  readonly signal: AbortSignal;
+  readonly onAbandoned: OnAbandoned;
   /** Wall-clock time from the begin of the execution. `undefined`: no limit. */
   readonly timeoutMs?: number | undefined;
 };
@@ -133,7 +135,7 @@ export class SqlSessions {
 }
 
 async function executeWithin(
-  { signal, timeoutMs }: SqlLimits,
+  { onAbandoned, timeoutMs }: SqlLimits,
   cancel: () => void,
   execute: () => Promise<Json>,
 ): Promise<Json> {
@@ -145,7 +147,7 @@ async function executeWithin(
           isTooLong = true;
           cancel();
         }, timeoutMs);
-  signal.addEventListener("abort", cancel);
+  const stopListening = onAbandoned(cancel);
   try {
     return await execute();
   } catch (error) {
@@ -156,7 +158,7 @@ async function executeWithin(
     });
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", cancel);
+    stopListening();
   }
 }
 
