@@ -11,6 +11,8 @@ import type { Hono } from "hono";
 import { MAX } from "../input-limits/limits.ts";
 import { RequestOrder } from "./request-order.ts";
 
+export type HttpServer = Server & { readonly order: RequestOrder };
+
 /** Answers a request, or calls `otherwise`. */
 export type AnswersFirst = {
   answer(incoming: IncomingMessage, outgoing: ServerResponse, otherwise: () => void): void;
@@ -23,7 +25,7 @@ export type AnswersFirst = {
 export function createHttpServer(
   fetch: Hono["fetch"],
   repeated: () => AnswersFirst | undefined = () => undefined,
-): Server {
+): HttpServer {
   const listener = getRequestListener(fetch);
   const limits = {
     maxHeaderSize: MAX.httpHeaders,
@@ -44,7 +46,7 @@ export function createHttpServer(
   );
   server.maxConnections = MAX.httpConnections;
   shortenIdleTimeWhenBusy(server);
-  return server;
+  return Object.assign(server, { order });
 }
 
 /**

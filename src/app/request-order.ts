@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 /**
  * While as many requests of a connection wait, no more of it is read. Those in the bytes that have been read already
@@ -13,8 +14,11 @@ const MOST_WAITING = 100;
  */
 export class RequestOrder {
   readonly #waiting = new WeakMap<Socket, WaitingRequests>();
+  /** The response to the last request of a connection. */
+  readonly #last = new WeakMap<Duplex, ServerResponse>();
 
   next({ socket }: IncomingMessage, outgoing: ServerResponse, handle: () => void): void {
+    this.#last.set(socket, outgoing);
     // Node assigns the connection to a response when the previous one has been sent.
     if (outgoing.socket !== null) {
       handle();
@@ -28,6 +32,13 @@ export class RequestOrder {
       // In another turn, so that requests of other connections come between those of one that has sent many.
       setImmediate(handle);
     });
+  }
+
+  /** Calls `handle` when all requests of the connection are answered; never, if it is closed before. */
+  afterAll(socket: Duplex, handle: () => void): void {
+    const last = this.#last.get(socket);
+    if (last === undefined || last.closed) handle();
+    else last.once("close", handle);
   }
 }
 

@@ -1,9 +1,10 @@
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocketServer } from "ws";
 import { MAX } from "../input-limits/limits.ts";
 import { plainAddress } from "../postgres/login/network-rules.ts";
 import type { ClientOrigin, WebSocketRequest } from "../postgres/sessions/client-session.ts";
+import type { HttpServer } from "./http-server.ts";
 
 /**
  * Accepts WebSockets with a Postgres connection inside, for `Pool` and `Client` of the serverless driver. Pages
@@ -11,12 +12,11 @@ import type { ClientOrigin, WebSocketRequest } from "../postgres/sessions/client
  * itself.
  */
 export function acceptWebSockets(
-  server: Server,
+  server: HttpServer,
   accept: (stream: Duplex, origin: ClientOrigin) => void,
 ): void {
   let sockets: WebSocketServer | undefined;
-  server.on("upgrade", async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on("error", () => undefined);
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const webSocket = parsePath(request);
     if (webSocket === undefined) {
       socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
@@ -34,6 +34,10 @@ export function acceptWebSockets(
         onLogin: limitBytes(socket, head.length),
       });
     });
+  };
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => undefined);
+    server.order.afterAll(socket, () => void upgrade(request, socket, head));
   });
 }
 

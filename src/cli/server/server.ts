@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import { closeHttpServer, createHttpServer } from "../../app/http-server.ts";
+import { closeHttpServer, createHttpServer, type HttpServer } from "../../app/http-server.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import type { PostgresPort } from "../../app/postgres-port.ts";
 import { createServedApp, type ServedApp } from "../../app/served-app.ts";
@@ -149,7 +149,7 @@ async function teamTokensOf({ teamTokens, controlToken }: ServeOptions): Promise
   return (await import("./team-tokens.ts")).readTeamTokens(teamTokens, process.env);
 }
 
-type ListeningServer = { readonly server: Server; readonly setApp: (app: ServedApp) => void };
+type ListeningServer = { readonly server: HttpServer; readonly setApp: (app: ServedApp) => void };
 
 /** Takes the port. Requests that arrive before the world is open wait for it. */
 async function listen(options: ServeOptions): Promise<ListeningServer> {

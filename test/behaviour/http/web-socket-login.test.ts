@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { createHttpServer } from "../../../src/app/http-server.ts";
@@ -41,4 +41,44 @@ test("32 KiB of a WebSocket are read before its login", async () => {
   socket.send(Buffer.alloc(MAX.webSocketBytesBeforeLogin - FRAME_BYTES));
   await once(socket, "close");
   expect(answer()).toContain("invalid length of startup packet");
+});
+
+test("a request for a WebSocket is answered after the requests that were sent before it", async () => {
+  const handled: string[] = [];
+  const waiting = new Map<string, () => void>();
+  const server = createHttpServer(async ({ url }) => {
+    const { pathname } = new URL(url);
+    handled.push(pathname);
+    await new Promise<void>((resolve) => waiting.set(pathname, resolve));
+    return new Response(`answer to ${pathname}`);
+  });
+  const accepted = new Promise<void>((resolve) => acceptWebSockets(server, () => resolve()));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+    client.destroy();
+  });
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  let received = "";
+  client.on("data", (bytes) => {
+    received += bytes.toString("latin1");
+  });
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`;
+  const upgrade =
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n";
+  client.write(`${request("/one")}\r\n${request("/two")}\r\n${request("/v2")}${upgrade}\r\n`);
+  for (const path of ["/one", "/two"]) {
+    await expect.poll(() => waiting.has(path), { interval: 5 }).toBe(true);
+    expect(received).not.toContain("101 Switching Protocols");
+    waiting.get(path)?.();
+  }
+  await accepted;
+  await expect.poll(() => received).toContain("101 Switching Protocols");
+  const order = ["answer to /one", "answer to /two", "101 Switching Protocols"].map((text) =>
+    received.indexOf(text),
+  );
+  expect(order).toEqual([...order].sort((one, other) => one - other));
+  expect(order).not.toContain(-1);
+  expect(handled).toEqual(["/one", "/two"]);
 });
