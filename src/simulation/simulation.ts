@@ -119,11 +119,20 @@ export class Simulation {
     }
   }
 
-  /** Executes a command at `now`, after all work that is due until then. A refusal changes nothing. */
-  execute(command: Command, now: SimTime): Result<readonly RecordedEvent[]> {
+  /**
+   * Executes a command at `now`, after all work that is due until then. A refusal changes nothing. `beforeChange` is called
+   * when the command is accepted.
+   */
+  execute(
+    command: Command,
+    now: SimTime,
+    beforeChange: () => void = () => undefined,
+  ): Result<readonly RecordedEvent[]> {
     this.runDueUntil(now);
     const decided = decide(this.world, command, this.#context(now));
-    return decided.ok ? accept(this.#apply(decided.value)) : decided;
+    if (!decided.ok) return decided;
+    beforeChange();
+    return accept(this.#apply(decided.value));
   }
 
   /**

@@ -13,12 +13,16 @@ const NEW_RULES = ["hourlyUsage", "loadAverage", "storageUse", "childBranchUse"]
  * the hour from that instant on, and follow their load average from their next start on. What branches store is
  * recorded from that instant on.
  */
-export function enableNewRules(simulation: Simulation, at: SimTime): readonly RecordedEvent[] {
+export function enableNewRules(
+  simulation: Simulation,
+  at: SimTime,
+  beforeChange?: () => void,
+): readonly RecordedEvent[] {
   const { seq, settings: current } = simulation.world;
   const missing = NEW_RULES.filter((rule) => current[rule] !== true);
   if (missing.length === 0 || seq === 0) return [];
   const settings: SettingsChanges = Object.fromEntries(missing.map((rule) => [rule, true]));
-  const decided = simulation.execute({ type: "ConfigureWorld", settings }, at);
+  const decided = simulation.execute({ type: "ConfigureWorld", settings }, at, beforeChange);
   return decided.ok ? decided.value : [];
 }
 

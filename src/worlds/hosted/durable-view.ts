@@ -75,6 +75,7 @@ export class DurableView {
     const { now } = this;
     const hooks = {
       commit: needWholeWorld,
+      onCommand: needWholeWorld,
       onChange: needWholeWorld,
       onDurableRow: needWholeWorld,
       onLost: this.#onLost,

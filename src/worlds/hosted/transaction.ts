@@ -11,6 +11,8 @@ import type { LiveWorld } from "./live-world.ts";
 type TransactionHooks = {
   /** Called before reads of stored history, so that they see the events of the transaction. */
   readonly commit: () => void;
+  /** Called before each command, also before one that is refused. */
+  readonly onCommand: () => void;
   /** Called before the transaction changes anything in the world. */
   readonly onChange: () => void;
   /** Called with the events of each command. */
@@ -25,7 +27,7 @@ type TransactionHooks = {
 export function transactionAt(
   { simulation, requests, history: { secretBox } }: LiveWorld,
   now: SimTime,
-  { commit, onChange, onEvents, onDurableRow, onLost }: TransactionHooks,
+  { commit, onCommand, onChange, onEvents, onDurableRow, onLost }: TransactionHooks,
   world: World = simulation.world,
 ): Transaction {
   const { journal } = simulation;
@@ -36,9 +38,9 @@ export function transactionAt(
     world,
     now,
     execute(command) {
-      onChange();
-      enableNewRules(simulation, now);
-      const result = simulation.execute(command, now);
+      onCommand();
+      enableNewRules(simulation, now, onChange);
+      const result = simulation.execute(command, now, onChange);
       if (result.ok) onEvents?.(result.value);
       return result;
     },

@@ -77,7 +77,8 @@ export class WorldTransactions {
       throw new NeedsWholeWorld();
     };
     const transaction = transactionAt(lifecycle.requireLive(), now, {
-      ...{ commit: () => undefined, onChange: refuseChange, onDurableRow: refuseChange },
+      commit: () => undefined,
+      ...{ onCommand: refuseChange, onChange: refuseChange, onDurableRow: refuseChange },
       onLost: (error) => lifecycle.reportFailure(error),
     });
     return work(transaction);
@@ -106,6 +107,7 @@ export class WorldTransactions {
     let result: T;
     // Due work, which runs first, may stop halfway as well.
     let mayBeHalfDone = true;
+    let hasCommand = false;
     let mustCommit = false;
     let mustBeDurable = !isForClient;
     let seqBefore = 0;
@@ -120,6 +122,9 @@ export class WorldTransactions {
       seqBefore = simulation.world.seq;
       const transaction = transactionAt(live, now, {
         commit: () => commits.now(),
+        onCommand: () => {
+          hasCommand = true;
+        },
         onChange: () => {
           mayBeHalfDone = true;
         },
@@ -150,7 +155,7 @@ export class WorldTransactions {
     let durability: Durability;
     try {
       durability = lifecycle.guardRead(() =>
-        this.#durabilityOf(live, mayBeHalfDone ? undefined : scopeOf?.()),
+        this.#durabilityOf(live, hasCommand || mayBeHalfDone ? undefined : scopeOf?.()),
       );
     } catch (failure) {
       this.#continueAfterRead(live);

@@ -63,6 +63,45 @@ test("a read of a damaged row fails alone: the world stays open, and others comm
   expect(world.diagnostics().reopens).toBe(0);
 });
 
+/** A world with a project, and its branches cannot be read from now on. */
+async function withUnreadableBranch() {
+  const double = await createDouble();
+  const { projectId, branchId } = await createProject(double);
+  const { branches } = double.world.peek().world;
+  const row = branches.get(branchId) as Branch;
+  branches.readFrom({ read: unreadable, readInOrder: () => unreadable });
+  branches.loadStored({ ...row, id: "br-damaged", number: 10 });
+  const [account] = double.world.peek().world.accounts.values();
+  const ids = { accountId: account?.id ?? "", projectId, branchId: "br-damaged" };
+  return { world: double.world, update: { type: "UpdateBranch", ...ids, name: "new" } as const };
+}
+
+test("a command that finds a damaged row before it changes anything fails alone", async () => {
+  const { world, update } = await withUnreadableBranch();
+  const { world: view } = world.peek();
+  const created = world.transact(({ execute }) =>
+    execute({ type: "CreateAccount", id: "other", name: "other" }),
+  );
+  const failed = (async () => world.transact(({ execute }) => execute(update)))();
+  await expect(failed).rejects.toThrow(StoreUnavailable);
+  await expect(created).resolves.toMatchObject({ ok: true });
+  expect(world.peek().world).toBe(view);
+  expect(world.diagnostics().reopens).toBe(0);
+});
+
+test("a command that finds a damaged row after an earlier command of its request undoes both", async () => {
+  const { world, update } = await withUnreadableBranch();
+  const { seq } = world.history();
+  const failed = (async () =>
+    world.transact(({ execute }) => {
+      execute({ type: "CreateAccount", id: "other", name: "other" });
+      return execute(update);
+    }))();
+  await expect(failed).rejects.toThrow(StoreUnavailable);
+  expect(world.peek().world.accounts.get("other")).toBeUndefined();
+  expect(world.history().seq).toBe(seq);
+});
+
 test("a damaged row that decides whether an answer waits for the disk makes the answer unavailable", async () => {
   const { world } = await createDouble();
   const read = async () => world.read(({ world: { seq } }) => seq, unreadable);
