@@ -100,6 +100,12 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.outcome = outcome;
   }
+
+  /** Whether it could not be written because the disk is full. */
+  get isDiskFull(): boolean {
+    const { code } = (this.cause ?? {}) as { readonly code?: unknown };
+    return code === "SQLITE_FULL" || code === "ENOSPC";
+  }
 }
 
 /** A read-only view of a world at a point of its history. */
@@ -133,8 +139,14 @@ export interface ReportSource {
   markData?(isCopied: boolean): Promise<void> | undefined;
 }
 
-/** Callers that wait for the commit of these events also wait for the promise, if there is one. */
-export type EventListener = (events: readonly RecordedEvent[]) => void | Promise<void>;
+/**
+ * Callers that wait for the commit of these events also wait for the promise, if there is one. `failure`: why there are none,
+ * if a failed commit has lost activity of clients.
+ */
+export type EventListener = (
+  events: readonly RecordedEvent[],
+  failure?: StoreUnavailable | undefined,
+) => void | Promise<void>;
 
 /** A world in service, as the APIs see it. */
 export interface WorldHandle {
@@ -187,7 +199,8 @@ export interface WorldHandle {
   /** Whether the world is about to close; callers should stop waiting for it. */
   readonly isShuttingDown: boolean;
   /**
-   * Calls the listener with committed events, or with none after a restore or close. Returns a function that
+   * Calls the listener with committed events, or with none after a restore, a close, or a failed commit that has lost
+   * activity of clients. Returns a function that
    * unsubscribes.
    */
   subscribe(listener: EventListener): () => void;

@@ -235,8 +235,8 @@ export class ServedCompute {
   }
 
   /** Ends the sessions, then stops the engine. */
-  stop(): void {
-    this.endSessions(CLIENT_ERRORS.terminated);
+  stop(error: ClientError = CLIENT_ERRORS.terminated): void {
+    this.endSessions(error);
     this.#subscriptions.end();
     this.host
       .stop()

@@ -83,7 +83,9 @@ export class ServedWorld {
       data: this.#data,
       onError,
     });
-    this.#subscription = new WorldSubscription(world, (recorded) => events.follow(recorded));
+    this.#subscription = new WorldSubscription(world, (recorded, failure) =>
+      events.follow(recorded, failure),
+    );
     world.attachReports({
       next: (until) => this.#nextReport(until),
       markData: (isCopied) => this.#markData(isCopied),

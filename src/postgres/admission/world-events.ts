@@ -1,8 +1,10 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { AccessNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { changesContent } from "../../platform/rules/branch/content-history.ts";
+import type { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldData } from "../data/world-data.ts";
-import { CLIENT_ERRORS } from "../protocol/errors.ts";
+import { CLIENT_ERRORS, worldUnavailable } from "../protocol/errors.ts";
+import type { ClientError } from "../protocol/messages.ts";
 import type { ComputeChanges } from "./compute-changes.ts";
 import type { ServedCompute } from "./served-compute.ts";
 
@@ -22,12 +24,15 @@ export class WorldEvents {
     this.#options = options;
   }
 
-  /** Events of one commit. None: the world was restored or is closing, so what the sessions know may be wrong. */
-  follow(events: readonly RecordedEvent[]): Promise<void> | void {
+  /**
+   * Events of one commit. None: the world was restored or is closing, or a failed commit has lost activity, so what the
+   * sessions know may be wrong.
+   */
+  follow(events: readonly RecordedEvent[], failure?: StoreUnavailable): Promise<void> | void {
     const { computes, changes } = this.#options;
     let newData: SimTime | undefined;
     const restored: string[] = [];
-    if (events.length === 0) this.#stopAll();
+    if (events.length === 0) this.#stopAll(failure && worldUnavailable(failure));
     for (const event of events) {
       switch (event.type) {
         case "ComputeSuspending":
@@ -78,9 +83,9 @@ export class WorldEvents {
     for (const compute of computes) compute.stop();
   }
 
-  #stopAll(): void {
+  #stopAll(error?: ClientError): void {
     const { computes, changes } = this.#options;
-    for (const compute of computes.values()) compute.stop();
+    for (const compute of computes.values()) compute.stop(error);
     changes.notifyAll();
   }
 }

@@ -1,4 +1,5 @@
 import type { Refusal } from "../../platform/catalog/refusal-codes.ts";
+import type { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { ClientError, Severity } from "./messages.ts";
 
 // D: texts and codes that clients of the real platform have reported. A: the others.
@@ -124,9 +125,9 @@ export function dataLimitExceeded(message: string): ClientError {
   return { severity: FATAL, code: "53100", message };
 }
 
-/** The connection cannot be stored in the world, for example because the disk is full. */
-export function worldUnavailable(message: string): ClientError {
-  return { severity: FATAL, code: "53000", message };
+/** The world cannot be opened, or the connection cannot be stored in it. */
+export function worldUnavailable({ isDiskFull, message }: StoreUnavailable): ClientError {
+  return { severity: FATAL, code: isDiskFull ? "53100" : "53000", message };
 }
 
 /** The error of a connection that the platform's rules refuse. */

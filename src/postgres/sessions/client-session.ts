@@ -176,7 +176,7 @@ class ClientSession {
       this.#stream.end(error.answer);
     } else if (error instanceof StoreUnavailable) {
       // The error was reported where it occurred.
-      this.#end(worldUnavailable(error.message));
+      this.#end(worldUnavailable(error));
     } else if (error instanceof EngineExited) {
       // Its exit was reported. It was killed twice during one login, or the world has ended the connection.
       this.#end(CLIENT_ERRORS.computeFailed);

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../../platform/model/events.ts";
-import type { EventListener } from "../world-handle.ts";
+import type { EventListener, StoreUnavailable } from "../world-handle.ts";
 
 /** Those that follow the commits of a world: subscribers of its events and of its request log. */
 export class CommitFollowers {
@@ -30,8 +30,8 @@ export class CommitFollowers {
   }
 
   /** Makes subscribers check the world again after something other than an event has changed it. */
-  notify(): void {
-    for (const listener of this.#listeners) void listener([]);
+  notify(failure?: StoreUnavailable): void {
+    for (const listener of this.#listeners) void listener([], failure);
     for (const listener of this.#requestListeners) listener();
   }
 }

@@ -251,7 +251,7 @@ export class GroupCommit {
       );
     }
     waiting?.reject(failure);
-    this.#notifyOfLostActivity(live);
+    this.#notifyOfLostActivity(live, failure);
     return failure;
   }
 
@@ -279,15 +279,15 @@ export class GroupCommit {
   fail(live: LiveWorld, error: unknown): StoreUnavailable {
     const failure = this.#lifecycle.fail(live, error);
     this.#reject(failure);
-    this.#notifyOfLostActivity(live);
+    this.#notifyOfLostActivity(live, failure);
     return failure;
   }
 
   /** A failed commit may have lost that clients came or left. Subscribers end the connections of all of them. */
-  #notifyOfLostActivity(live: LiveWorld): void {
+  #notifyOfLostActivity(live: LiveWorld, failure: StoreUnavailable): void {
     if (!this.#activity.isLostWith(live)) return;
     this.#lifecycle.endClientsOnOpen();
-    this.followers.notify();
+    this.followers.notify(failure);
   }
 
   /** Whether everything is durable but activity of clients. */

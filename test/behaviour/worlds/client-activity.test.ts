@@ -6,6 +6,7 @@ import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { MOST_UNDURABLE } from "../../../src/worlds/hosted/pending-activity.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
+import type { StoreUnavailable } from "../../../src/worlds/world-handle.ts";
 import { createDouble, createProject } from "../../support/double/double.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
 import { holdSyncs, IO_ERROR } from "../../support/store/held-syncs.ts";
@@ -139,6 +140,24 @@ test("a failed commit that loses that a client has left closes its connection", 
   });
   expect((await double.api("POST", "/api_keys", { key_name: "new" })).status).toBe(503);
   expect(await names()).toEqual(["first"]);
+});
+
+test.each([
+  ["SQLITE_FULL", true],
+  ["ENOSPC", true],
+  ["SQLITE_IOERR_WRITE", false],
+])("subscribers know that %s has lost activity", async (code, isDiskFull) => {
+  const { double, world, record } = await createActive();
+  const failures: (StoreUnavailable | undefined)[] = [];
+  onTestFinished(world.subscribe((_, failure) => void failures.push(failure)));
+  await record("connect", "second");
+  vi.spyOn(SqliteJournal.prototype, "beginWrite").mockImplementationOnce(() => {
+    throw Object.assign(new Error("it cannot be written"), { code });
+  });
+  expect((await double.api("POST", "/api_keys", { key_name: "new" })).status).toBe(503);
+  expect(failures.map((failure) => [failure?.isDiskFull, failure?.message])).toEqual([
+    [isDiskFull, expect.stringContaining("could not commit: it cannot be written")],
+  ]);
 });
 
 test("a failed commit without activity does not notify the subscribers", async () => {

@@ -1,0 +1,26 @@
+import { expect, test, vi } from "vitest";
+import { WorldEvents } from "../../../../src/postgres/admission/world-events.ts";
+import { StoreUnavailable } from "../../../../src/worlds/world-handle.ts";
+
+function worldEvents() {
+  const stop = vi.fn();
+  const options = { computes: new Map([["ep-one", { stop }]]), changes: { notifyAll: () => undefined } };
+  return { events: new WorldEvents(options as never), stop };
+}
+
+test.each([
+  ["SQLITE_FULL", "53100"],
+  ["ENOSPC", "53100"],
+  ["EIO", "53000"],
+])("after a commit that %s has failed, clients of the world get %s", (code, sqlState) => {
+  const { events, stop } = worldEvents();
+  const message = 'world "default" could not commit';
+  void events.follow([], new StoreUnavailable(message, { cause: Object.assign(new Error(), { code }) }));
+  expect(stop.mock.calls).toEqual([[{ severity: "FATAL", code: sqlState, message }]]);
+});
+
+test("after a restore, clients of the world get the error of an administrator's command", () => {
+  const { events, stop } = worldEvents();
+  void events.follow([]);
+  expect(stop.mock.calls).toEqual([[undefined]]);
+});
