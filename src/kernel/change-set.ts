@@ -72,6 +72,11 @@ export class ChangeSet {
     return this.#last.get(table)?.get(key)?.value;
   }
 
+  /** The newest values of the rows of a table that have changed; `undefined` for one that was deleted. */
+  *latestOf(table: string): Generator<unknown> {
+    for (const { value } of this.#last.get(table)?.values() ?? []) yield value;
+  }
+
   /** Whether all stored rows of a table are to be deleted. */
   isTruncated(table: string): boolean {
     return this.#truncated.has(table);

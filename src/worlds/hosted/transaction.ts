@@ -74,8 +74,9 @@ export function transactionAt(
       }
     },
     operations(projectId, limit, beforeNumber) {
-      if (simulation.durabilityOf({ project: { id: projectId }, keyId: undefined }) === "decided") commit();
-      return journal.operations(projectId, limit, beforeNumber);
+      if (!isOverlaid(world)) commitPending();
+      const stored = journal.operations(projectId, limit, beforeNumber);
+      return withChanged(stored, changedOperations(world, projectId, beforeNumber), limit);
     },
     eventsAbout(id, limit, filter, after = 0) {
       commitPending();
@@ -89,9 +90,44 @@ export function transactionAt(
     operation(id) {
       const recent = world.operations.get(id) ?? world.changes.latest("operations", id);
       if (recent !== undefined) return recent as Operation;
-      // A journal in memory gets the operations with the events, so changes of their rows are not collected.
-      if (!world.operations.isTracked || world.changes.isTruncated("operations")) commitPending();
+      if (!isOverlaid(world)) commitPending();
       return journal.operation(id);
     },
   };
+}
+
+/**
+ * Whether the changes that are not committed can be laid over the stored operations. A journal in memory gets the
+ * operations with the events, so changes of their rows are not collected.
+ */
+function isOverlaid({ operations, changes }: World): boolean {
+  return operations.isTracked && !changes.isTruncated("operations");
+}
+
+/** The operations of a project that changed since the last commit, with a number below `before`. */
+function changedOperations(
+  { changes }: World,
+  projectId: string,
+  before = Number.POSITIVE_INFINITY,
+): readonly Operation[] {
+  const changed: Operation[] = [];
+  for (const value of changes.latestOf("operations")) {
+    const operation = value as Operation | undefined;
+    if (operation?.projectId === projectId && operation.number < before) changed.push(operation);
+  }
+  return changed;
+}
+
+/** A page of stored operations as it will be after the next commit, newest first. No list waits for that commit. */
+function withChanged(
+  stored: readonly Operation[],
+  changed: readonly Operation[],
+  limit: number,
+): readonly Operation[] {
+  // The same page, so that what was rendered of it stays valid.
+  if (changed.length === 0) return stored;
+  const byNumber = new Map([...stored, ...changed].map((operation) => [operation.number, operation]));
+  return Array.from(byNumber.values())
+    .sort((one, other) => other.number - one.number)
+    .slice(0, limit);
 }

@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
-import { createDouble } from "../../support/double/double.ts";
+import { createDouble, type DoubleOptions } from "../../support/double/double.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
 import { holdSyncs, IO_ERROR } from "../../support/store/held-syncs.ts";
 
 /** A world in a file whose syncs the test ends. */
-async function createHeld() {
+async function createHeld(options: DoubleOptions = {}) {
   const { path, remove } = temporaryDirectory();
   const storage = new DataDirectory(path, MIGRATIONS_FOLDER);
-  const double = await createDouble({ storage });
+  const double = await createDouble({ storage, ...options });
   const syncs = holdSyncs();
   onTestFinished(async () => {
     syncs.failsAtOnce = false;
@@ -135,4 +135,37 @@ test("a read that depends on nothing that is being synced does not wait", async 
   expect(await Promise.all(answers.map(isAnswered))).toEqual([true, true, true, true, false]);
   syncs.end();
   await Promise.all([...answers, renamed, key]);
+});
+
+test("a list of operations contains those that are not committed, and syncs nothing", async () => {
+  const { double, syncs, isAnswered } = await createHeld({ operations: "immediate" });
+  const durably = async <T>(answer: Promise<T>) => {
+    while (!(await isAnswered(answer))) syncs.end();
+    return answer;
+  };
+  const created = await durably(double.api("POST", "/projects", { project: { name: "shop" } }));
+  const { project, endpoints } = created.body;
+  const idsOf = async (
+    answer: Promise<{ readonly body: { readonly operations: readonly { id: string }[] } }>,
+  ) => (await answer).body.operations.map(({ id }) => id);
+  const change = (verb: string) =>
+    double.api("POST", `/projects/${project.id}/endpoints/${endpoints[0]?.id}/${verb}`);
+  const list = (limit: number) => double.api("GET", `/projects/${project.id}/operations?limit=${limit}`);
+  const before = await idsOf(durably(list(100)));
+  const suspended = change("suspend");
+  await isAnswered(suspended);
+  const started = change("start");
+  await isAnswered(started);
+  const lists = [list(100), list(2), list(1)];
+  expect(await Promise.all([suspended, started, ...lists].map(isAnswered))).toEqual(Array(5).fill(false));
+  expect(syncs.held).toBe(1);
+  syncs.end();
+  expect(await Promise.all([suspended, started, ...lists].map(isAnswered))).toEqual([
+    true,
+    ...Array(4).fill(false),
+  ]);
+  syncs.end();
+  const all = [...(await idsOf(started)).toReversed(), ...(await idsOf(suspended)).toReversed(), ...before];
+  expect(await Promise.all(lists.map(idsOf))).toEqual([all, all.slice(0, 2), all.slice(0, 1)]);
+  expect(await idsOf(durably(list(100)))).toEqual(all);
 });
