@@ -18,6 +18,8 @@ const WARM_UP_SHARE = 0.4;
 /** Heap sizes differ by this much between two garbage collections of the same state. */
 const NO_HEAP_GROWTH_MIB = 5;
 const NO_RSS_GROWTH_MIB = 2;
+/** The aim. V8's young generation alone grows by 25 MiB. */
+const RSS_OVER_START_MIB = 10;
 
 export const memoryGrowth: Benchmark = {
   name: "growth",
@@ -28,6 +30,7 @@ export const memoryGrowth: Benchmark = {
     const requests = traffic(await createProjectFixture(server));
     const run = (count: number) =>
       environment.runClosedLoop({ port: server.port, connections: CONNECTIONS, total: count, requests });
+    const start = await server.metrics({ collectGarbage: true });
     progress("warming up");
     await run(total * WARM_UP_SHARE);
     const metrics = [await server.metrics({ collectGarbage: true })];
@@ -50,6 +53,12 @@ export const memoryGrowth: Benchmark = {
     return [
       growth("heap", NO_HEAP_GROWTH_MIB, ({ heapUsedBytes }) => heapUsedBytes),
       growth("RSS", NO_RSS_GROWTH_MIB, ({ rssBytes }) => rssBytes),
+      plainFigure(
+        "RSS after them, over the start",
+        "MiB",
+        ((metrics.at(-1) as ProcessMetrics).rssBytes - start.rssBytes) / MIB,
+        { of: "value", atMost: RSS_OVER_START_MIB },
+      ),
     ];
   },
 };
