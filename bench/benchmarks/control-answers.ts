@@ -39,7 +39,12 @@ const CONTROL_PATHS = [
 const PLATFORM_PATHS = [
   "/api_keys",
   "/consumption_history/account?from={monthStart}&to={now}&granularity=monthly",
+  "/consumption_history/account?from={weekAgo}&to={now}&granularity=hourly",
   "/consumption_history/projects?from={monthStart}&to={now}&granularity=monthly&limit=100",
+  "/consumption_history/projects?from={weekAgo}&to={now}&granularity=hourly&limit=100",
+  "/consumption_history/projects?from={weekAgo}&to={now}&granularity=hourly&project_ids={project}",
+  "/consumption_history/v2/projects?from={weekAgo}&to={now}&granularity=hourly&limit=100&org_id={organization}&metrics={metrics}",
+  "/consumption_history/v2/branches?from={weekAgo}&to={now}&granularity=hourly&org_id={organization}&metrics={metrics}&project_ids={projects}",
   "/projects?limit=400",
   "/projects?limit=400&search=none",
   "/projects?recoverable=true&limit=400",

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createApp } from "../../src/app/create-app.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
 import { monthStart } from "../../src/kernel/calendar.ts";
-import { MINUTE } from "../../src/kernel/time.ts";
+import { DAY, MINUTE } from "../../src/kernel/time.ts";
 import { handleParentRequests } from "./parent-requests.ts";
 
 /** A world in memory with this number of projects, each with a branch and a compute that has started once. */
@@ -50,6 +50,7 @@ async function createProjects(): Promise<void> {
     });
     await world.advance({ by: MINUTE });
   }
+  await world.advance({ by: 7 * DAY });
 }
 
 /** The newest objects, the oldest ones, and the current month, by their names in paths. */
@@ -69,6 +70,17 @@ async function placesInPaths(): Promise<ReadonlyMap<string, string>> {
       ["operation", operation?.id ?? ""],
       ["oldestEndpoint", oldestEndpoint?.id ?? ""],
       ["oldestOperation", oldestOperation?.id ?? ""],
+      [
+        "projects",
+        view.projects
+          .toArray()
+          .slice(-100)
+          .map(({ id }) => id)
+          .join(),
+      ],
+      ["organization", [...view.accounts.values()][0]?.organizationId ?? ""],
+      ["metrics", "compute_unit_seconds,root_branch_bytes_month,public_network_transfer_bytes"],
+      ["weekAgo", new Date(now - 7 * DAY).toISOString()],
       ["monthStart", new Date(monthStart(now)).toISOString()],
       ["now", new Date(now).toISOString()],
     ]);

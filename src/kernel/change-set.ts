@@ -1,5 +1,8 @@
 import type { PastRows } from "./past-rows.ts";
 
+/** Gets each row before it changes. */
+export type RowsBefore = Pick<PastRows, "add" | "breakOff">;
+
 /**
  * The newest value of a row, or `undefined` if it was deleted. With the key `ALL_ROWS`, the table was
  * emptied.
@@ -21,12 +24,31 @@ type PendingChange = {
  * constraint.
  */
 export class ChangeSet {
-  /** Gets each row before it changes, while there is one. */
-  past: PastRows | undefined;
+  #past: RowsBefore | undefined;
+  #keepers: readonly RowsBefore[] = [];
   readonly #tracking = new Map<string, { isTracked: boolean }>();
   #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();
   readonly #truncated = new Set<string>();
+
+  /** Gets each row before it changes, while somebody keeps these rows. */
+  get past(): RowsBefore | undefined {
+    return this.#past;
+  }
+
+  /** From now on, `keeper` gets each row before it changes. */
+  keepRows(keeper: RowsBefore): void {
+    this.#setKeepers([...this.#keepers, keeper]);
+  }
+
+  endKeeping(keeper: RowsBefore): void {
+    this.#setKeepers(this.#keepers.filter((one) => one !== keeper));
+  }
+
+  #setKeepers(keepers: readonly RowsBefore[]): void {
+    this.#keepers = keepers;
+    this.#past = keepers.length < 2 ? keepers[0] : new SeveralKeepers(keepers);
+  }
 
   /** In the order in which the rows changed. */
   get list(): readonly Change[] {
@@ -101,5 +123,21 @@ export class ChangeSet {
     this.#list = [];
     this.#truncated.clear();
     for (const tableChanges of this.#last.values()) tableChanges.clear();
+  }
+}
+
+class SeveralKeepers implements RowsBefore {
+  readonly #keepers: readonly RowsBefore[];
+
+  constructor(keepers: readonly RowsBefore[]) {
+    this.#keepers = keepers;
+  }
+
+  add(table: object, key: string, row: unknown): void {
+    for (const keeper of this.#keepers) keeper.add(table, key, row);
+  }
+
+  breakOff(): void {
+    for (const keeper of this.#keepers) keeper.breakOff();
   }
 }

@@ -13,6 +13,7 @@ import { DueTimer } from "./hosted/due-timer.ts";
 import { ExclusiveGate } from "./hosted/exclusive-gate.ts";
 import { GroupCommit } from "./hosted/group-commit.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
+import { ReadsInSteps } from "./hosted/reads-in-steps.ts";
 import { Reports } from "./hosted/reports.ts";
 import { runInBackground, storeUnavailable } from "./hosted/store-failure.ts";
 import { StoredHistory } from "./hosted/stored-history.ts";
@@ -49,6 +50,7 @@ export class HostedWorld implements WorldHandle {
   readonly #reports = new Reports();
   readonly #transactions: WorldTransactions;
   readonly #stored: StoredHistory;
+  readonly #readsInSteps: ReadsInSteps;
 
   constructor(options: HostedWorldOptions) {
     this.name = options.name;
@@ -58,6 +60,7 @@ export class HostedWorld implements WorldHandle {
     });
     this.#commits = new GroupCommit(this.#lifecycle, options);
     this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate, this.#reports);
+    this.#readsInSteps = new ReadsInSteps(this.#lifecycle);
     this.#transactions = new WorldTransactions({
       lifecycle: this.#lifecycle,
       commits: this.#commits,
@@ -65,6 +68,7 @@ export class HostedWorld implements WorldHandle {
       gate: this.#gate,
       reports: this.#reports,
       dueTimer: this.#dueTimer,
+      readsInSteps: this.#readsInSteps,
     });
     this.#stored = new StoredHistory({
       lifecycle: this.#lifecycle,
@@ -81,7 +85,7 @@ export class HostedWorld implements WorldHandle {
 
   /** Whether long work runs, a request waits for its commit, or somebody follows the events. */
   get isInUse(): boolean {
-    return this.#gate.running !== undefined || this.#commits.isInUse;
+    return this.#gate.running !== undefined || this.#commits.isInUse || this.#readsInSteps.areRunning;
   }
 
   /** Whether the world is closed until its next use. */

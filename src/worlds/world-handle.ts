@@ -51,6 +51,11 @@ export type Transaction = WorldView & {
    * and does not fail the transaction.
    */
   logRequest(describe: () => DescribedRequest): void;
+  /**
+   * Reads rows of the world at this instant in steps, which begin after the transaction and leave turns to other work.
+   * Few fields of `world` can be read: tables other than `connections`, and `hourlyUsage` by `get`.
+   */
+  readInSteps<T>(stepsIn: (world: World) => Generator<undefined, T>): Promise<T>;
   /** A project's operations, newest first, including finished ones. */
   operations(projectId: string, limit: number, beforeNumber?: number): readonly Operation[];
 };

@@ -87,7 +87,7 @@ test("a past table has the rows as they were, and the table is as without it", a
       (portions, forgotten) => {
         const { changes, guests } = createGuests();
         const past = new PastRows();
-        changes.past = past;
+        changes.keepRows(past);
         const seen = new PastTable<Guest, "room" | "arrival">(guests, past);
         // The state after each number of changes of rows.
         const states = new Map([[0, allRows(guests)]]);
@@ -116,7 +116,7 @@ test("the rows of a table and of an entry are in the order of their numbers, and
   const { changes, guests } = createGuests();
   for (const number of [1, 2, 3]) guests.set({ id: String(number), room: "a", number, visits: 1 });
   const past = new PastRows();
-  changes.past = past;
+  changes.keepRows(past);
   guests.delete("1");
   guests.set({ id: "2", room: "a", number: 2, visits: 2 });
   const lists = (table: PastTable<Guest, "room">) => [
@@ -130,10 +130,27 @@ test("the rows of a table and of an entry are in the order of their numbers, and
   for (const ids of lists(ordered)) expect(ids).toEqual(["1", "2", "3"]);
 });
 
+test("several pasts of a table each have the rows of their instant, until they end", () => {
+  const { changes, guests } = createGuests();
+  const visitsIn = (past: PastRows) => new PastTable(guests, past).get("1")?.visits;
+  const pasts = [0, 1, 2].map((visits) => {
+    guests.set({ id: "1", room: "a", number: 1, visits });
+    const past = new PastRows();
+    changes.keepRows(past);
+    return past;
+  });
+  guests.set({ id: "1", room: "a", number: 1, visits: 3 });
+  expect(pasts.map(visitsIn)).toEqual([0, 1, 2]);
+  for (const past of pasts.slice(0, 2)) changes.endKeeping(past);
+  const lengths = pasts.map(({ length }) => length);
+  guests.set({ id: "1", room: "a", number: 1, visits: 4 });
+  expect(pasts.map(({ length }, index) => length - (lengths[index] ?? 0))).toEqual([0, 0, 1]);
+});
+
 test("the rows of an emptied table are lost", () => {
   const { changes, guests } = createGuests();
   const past = new PastRows();
-  changes.past = past;
+  changes.keepRows(past);
   guests.set({ id: "1", room: "a", number: 1, visits: 1 });
   guests.empty();
   expect(past.isBroken).toBe(true);

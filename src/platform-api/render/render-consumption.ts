@@ -34,20 +34,28 @@ export function billingPeriods<F extends { readonly start: SimTime }, T>(
   }));
 }
 
-/** The usage of several projects together, oldest first. */
-export function sumByStart(byProject: readonly (readonly Timeframe[])[]): Timeframe[] {
-  const sums = new Map<SimTime, Timeframe>();
-  for (const { start, end, use, activeSeconds, computeSeconds } of byProject.flat()) {
-    const sum = sums.get(start);
-    sums.set(start, {
-      start,
-      end,
-      use: addTotals(sum?.use ?? ZERO_USAGE, use),
-      activeSeconds: (sum?.activeSeconds ?? 0) + activeSeconds,
-      computeSeconds: (sum?.computeSeconds ?? 0) + computeSeconds,
-    });
+/** The usage of several projects together. */
+export class SumByStart {
+  readonly #sums = new Map<SimTime, Timeframe>();
+
+  /** The usage of one project. */
+  add(timeframes: readonly Timeframe[]): void {
+    for (const { start, end, use, activeSeconds, computeSeconds } of timeframes) {
+      const sum = this.#sums.get(start);
+      this.#sums.set(start, {
+        start,
+        end,
+        use: addTotals(sum?.use ?? ZERO_USAGE, use),
+        activeSeconds: (sum?.activeSeconds ?? 0) + activeSeconds,
+        computeSeconds: (sum?.computeSeconds ?? 0) + computeSeconds,
+      });
+    }
   }
-  return [...sums.values()].sort((a, b) => a.start - b.start);
+
+  /** Oldest first. */
+  timeframes(): Timeframe[] {
+    return [...this.#sums.values()].sort((a, b) => a.start - b.start);
+  }
 }
 
 export function renderV1Frame(frame: Timeframe, optionalMetrics: readonly string[], now: SimTime) {

@@ -1,17 +1,10 @@
 import type * as public_ from "@neondatabase/api-client";
-import type { SimTime } from "../../kernel/time.ts";
 import type { Account } from "../../platform/model/account.ts";
 import type { Branch } from "../../platform/model/branch.ts";
-import type { Compute } from "../../platform/model/compute.ts";
 import type { Project } from "../../platform/model/project.ts";
 import { canRead, type Principal } from "../../platform/rules/account/access.ts";
-import {
-  type ConsumptionWindow,
-  consumptionOf,
-  type Timeframe,
-} from "../../platform/rules/usage/consumption.ts";
-import { computesOnBranch } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
 import {
   accountQuery,
   branchesV2Query,
@@ -20,10 +13,12 @@ import {
   projectsV2Query,
 } from "../http/consumption-query.ts";
 import { consumptionWindow, PlanChangeCache } from "../http/consumption-window.ts";
+import { LaterBody } from "../http/later-body.ts";
 import { encodeCursor } from "../http/paging.ts";
 import { type ApiRoute, route } from "../http/route.ts";
+import { listSteps, ofBranch, ofProject, sumSteps, timeframesOf } from "../render/consumption-steps.ts";
 import { subscriptionTypeOf } from "../render/render-account.ts";
-import { billingPeriods, renderFrame, renderV1Frame, sumByStart } from "../render/render-consumption.ts";
+import { billingPeriods, renderFrame, renderV1Frame } from "../render/render-consumption.ts";
 
 // S, unless a comment says otherwise. Compute usage is metered to the millisecond, storage from what Postgres
 // reports. There are no private networks, and snapshots are not charged, so their metrics are 0.
@@ -46,24 +41,20 @@ const getConsumptionHistoryPerProject = (planChanges: PlanChangeCache) =>
     ({ account, principal, query, transaction }) => {
       const { world, now } = transaction;
       const window = consumptionWindow(transaction, account, query, planChanges);
-      const { cursor, limit } = query;
+      const plan = subscriptionTypeOf(world, account);
       const optionalMetrics = requestedMetrics(query);
-      const rest = world.projects.ordered("owner", account.id).after(cursor?.[0] ?? 0);
-      const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
-      const last = page.at(-1);
-      return {
-        projects: page.map((project) => ({
-          project_id: project.id,
-          periods: billingPeriods(
-            subscriptionTypeOf(world, account),
-            project.id,
-            timeframesOf(world, project, ofProject(world, project.id), window, now),
-            now,
-            (frame) => renderV1Frame(frame, optionalMetrics, now),
-          ),
-        })),
-        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("consumption", [last.number]) } }),
-      } satisfies public_.ConsumptionHistoryPerProjectResponse & public_.PaginationResponse;
+      const page = pageOfProjects(world, principal, account, query, 1);
+      return later(transaction, (then) =>
+        listSteps("projects", page, window, now, paginationAfter("consumption", page), (project) => {
+          const frames = timeframesOf(then, project, ofProject(then, project.id), window, now);
+          return {
+            project_id: project.id,
+            periods: billingPeriods(plan, project.id, frames, now, (frame) =>
+              renderV1Frame(frame, optionalMetrics, now),
+            ),
+          } satisfies public_.ConsumptionHistoryPerProjectResponse["projects"][number];
+        }),
+      );
     },
   );
 
@@ -75,19 +66,16 @@ const getConsumptionHistoryPerAccount = (planChanges: PlanChangeCache) =>
     ({ account, principal, query, transaction }) => {
       const { world, now } = transaction;
       const window = consumptionWindow(transaction, account, query, planChanges);
-      const byProject = allVisible(world, principal, account).map((project) =>
-        timeframesOf(world, project, ofProject(world, project.id), window, now),
-      );
+      const plan = subscriptionTypeOf(world, account);
       const optionalMetrics = requestedMetrics(query);
-      return {
-        periods: billingPeriods(
-          subscriptionTypeOf(world, account),
-          account.id,
-          sumByStart(byProject),
-          now,
-          (frame) => renderV1Frame(frame, optionalMetrics, now),
-        ),
-      };
+      return later(transaction, function* (then) {
+        const frames = yield* sumSteps(then, principal, account, window, now);
+        return {
+          periods: billingPeriods(plan, account.id, frames, now, (frame) =>
+            renderV1Frame(frame, optionalMetrics, now),
+          ),
+        };
+      });
     },
   );
 
@@ -98,26 +86,19 @@ const getConsumptionHistoryPerProjectV2 = (planChanges: PlanChangeCache) =>
     ({ account, principal, query, transaction }) => {
       const { world, now } = transaction;
       const window = consumptionWindow(transaction, account, query, planChanges);
-      const { cursor, limit, metrics } = query;
-      const rest = world.projects
-        .ordered("owner", account.id)
-        .before(cursor?.[0] ?? Number.POSITIVE_INFINITY);
-      const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
-      const last = page.at(-1);
-      return {
-        projects: page.map((project) => {
-          const frames = timeframesOf(world, project, ofProject(world, project.id), window, now);
+      const plan = subscriptionTypeOf(world, account);
+      const page = pageOfProjects(world, principal, account, query, -1);
+      return later(transaction, (then) =>
+        listSteps("projects", page, window, now, paginationAfter("consumption-v2", page), (project) => {
+          const frames = timeframesOf(then, project, ofProject(then, project.id), window, now);
           return {
             project_id: project.id,
-            periods: billingPeriods(subscriptionTypeOf(world, account), project.id, frames, now, (frame) =>
-              renderFrame(frame, metrics),
+            periods: billingPeriods(plan, project.id, frames, now, (frame) =>
+              renderFrame(frame, query.metrics),
             ),
-          };
+          } satisfies public_.ConsumptionHistoryPerProjectV2Response["projects"][number];
         }),
-        ...(last === undefined
-          ? {}
-          : { pagination: { cursor: encodeCursor("consumption-v2", [last.number]) } }),
-      } satisfies public_.ConsumptionHistoryPerProjectV2Response & public_.PaginationResponse;
+      );
     },
   );
 
@@ -128,107 +109,105 @@ const getConsumptionHistoryPerBranchV2 = (planChanges: PlanChangeCache) =>
     ({ account, principal, query, transaction }) => {
       const { world, now } = transaction;
       const window = consumptionWindow(transaction, account, query, planChanges);
+      const plan = subscriptionTypeOf(world, account);
       const { cursor, limit, metrics } = query;
-      const branches = selectByIds(allVisible(world, principal, account), query.project_ids)
-        .flatMap((project) =>
-          selectByIds(world.branches.by("project", project.id).values(), query.branch_ids),
-        )
+      const page = projectsOf(world, principal, account, query.project_ids)
+        .flatMap((project) => branchesOf(world, project, query.branch_ids))
         .filter(
           (branch) =>
             cursor === undefined || compareIds([cursor[0], cursor[1]], [branch.projectId, branch.id]) < 0,
         )
-        .sort((a, b) => compareIds([a.projectId, a.id], [b.projectId, b.id]));
-      const page = branches.slice(0, limit);
+        .sort((a, b) => compareIds([a.projectId, a.id], [b.projectId, b.id]))
+        .slice(0, limit);
       const last = page.at(-1);
-      return {
-        branches: page.map((branch) => {
-          const frames = timeframesOf(world, branch, ofBranch(world, branch), window, now);
-          const periods = billingPeriods(
-            subscriptionTypeOf(world, account),
-            branch.projectId,
-            frames,
-            now,
-            (frame) => renderFrame(frame, metrics),
+      const pagination = last && { cursor: encodeCursor("consumption-branches", [last.projectId, last.id]) };
+      return later(transaction, (then) =>
+        listSteps("branches", page, window, now, pagination, (branch) => {
+          const frames = timeframesOf(then, branch, ofBranch(then, branch), window, now);
+          const periods = billingPeriods(plan, branch.projectId, frames, now, (frame) =>
+            renderFrame(frame, metrics),
           );
-          return { project_id: branch.projectId, branch_id: branch.id, periods };
+          return {
+            project_id: branch.projectId,
+            branch_id: branch.id,
+            periods,
+          } satisfies public_.ConsumptionHistoryPerBranchV2Response["branches"][number];
         }),
-        ...(last === undefined
-          ? {}
-          : { pagination: { cursor: encodeCursor("consumption-branches", [last.projectId, last.id]) } }),
-      } satisfies public_.ConsumptionHistoryPerBranchV2Response & public_.PaginationResponse;
+      );
     },
   );
 
+/** A body of which much usage is read and rendered: in steps, as of the instant of the transaction. */
+function later(
+  transaction: Transaction,
+  stepsIn: (then: World) => Generator<undefined, object | string>,
+): LaterBody {
+  const read = transaction.readInSteps(stepsIn);
+  return new LaterBody(() => read);
+}
+
+type ProjectsQuery = {
+  readonly cursor?: readonly [number, ...unknown[]] | undefined;
+  readonly limit: number;
+  readonly project_ids?: readonly string[] | undefined;
+};
+
 /**
- * The projects of the organization that the caller may see, oldest first. A collaborator sees the shared
- * ones. Deleted projects are included while they can be recovered.
+ * The projects of the organization that the caller may see, in the order of their creation, or newest first. A
+ * collaborator sees the shared ones. Deleted projects are included while they can be recovered. An empty list of ids
+ * selects everything.
  */
-function allVisible(world: World, principal: Principal, account: Account): Project[] {
-  return [...visible(world, principal, world.projects.by("owner", account.id).values())];
-}
-
-function* visible(world: World, principal: Principal, projects: Iterable<Project>): Generator<Project> {
-  for (const project of projects) if (canRead(world, principal, project)) yield project;
-}
-
-/** Keeps the order of `all`. An empty list of ids selects everything. */
-function selectByIds<T extends { readonly id: string }>(
-  all: Iterable<T>,
-  ids: readonly string[] | undefined,
-): T[] {
-  return firstOf(Number.POSITIVE_INFINITY, all, ids);
-}
-
-/** The first rows that are selected; the others are not read. An empty list of ids selects everything. */
-function firstOf<T extends { readonly id: string }>(
-  limit: number,
-  all: Iterable<T>,
-  ids: readonly string[] | undefined,
-): T[] {
-  const idSet = ids === undefined || ids.length === 0 ? undefined : new Set(ids);
-  const first: T[] = [];
-  for (const one of all) {
-    if (first.length === limit) break;
-    if (idSet === undefined || idSet.has(one.id)) first.push(one);
+function pageOfProjects(
+  world: World,
+  principal: Principal,
+  account: Account,
+  { cursor, limit, project_ids }: ProjectsQuery,
+  direction: 1 | -1,
+): Project[] {
+  const after = cursor?.[0] ?? (direction === 1 ? 0 : Number.POSITIVE_INFINITY);
+  if (project_ids !== undefined && project_ids.length > 0)
+    return projectsOf(world, principal, account, project_ids)
+      .filter(({ number }) => direction * (number - after) > 0)
+      .sort((one, other) => direction * (one.number - other.number))
+      .slice(0, limit);
+  const owned = world.projects.ordered("owner", account.id);
+  const page: Project[] = [];
+  for (const project of direction === 1 ? owned.after(after) : owned.before(after)) {
+    if (page.length === limit) break;
+    if (canRead(world, principal, project)) page.push(project);
   }
-  return first;
+  return page;
+}
+
+/** The projects with these ids, each once. */
+function projectsOf(
+  world: World,
+  principal: Principal,
+  account: Account,
+  ids: readonly string[],
+): readonly Project[] {
+  return [...new Set(ids)].flatMap((id) => {
+    const project = world.projects.get(id);
+    if (project?.accountId !== account.id) return [];
+    return canRead(world, principal, project) ? [project] : [];
+  });
+}
+
+/** An empty list of ids selects everything. */
+function branchesOf(world: World, { id }: Project, ids: readonly string[] = []): readonly Branch[] {
+  const branches = [...world.branches.by("project", id).values()];
+  const idSet = new Set(ids);
+  return ids.length === 0 ? branches : branches.filter((branch) => idSet.has(branch.id));
+}
+
+function paginationAfter(list: "consumption" | "consumption-v2", page: readonly Project[]) {
+  const last = page.at(-1);
+  return last && { cursor: encodeCursor(list, [last.number]) };
 }
 
 function compareIds(one: readonly [string, string], other: readonly [string, string]): number {
   const index = one[0] === other[0] ? 1 : 0;
   return one[index] < other[index] ? -1 : one[index] > other[index] ? 1 : 0;
-}
-
-/** Whose usage is included. */
-type Consumers = { readonly computes: Iterable<Compute>; readonly branches: Iterable<Branch> };
-
-function ofProject(world: World, projectId: string): Consumers {
-  return {
-    computes: world.computes.by("project", projectId).values(),
-    branches: world.branches.by("project", projectId).values(),
-  };
-}
-
-function ofBranch(world: World, branch: Branch): Consumers {
-  return { computes: computesOnBranch(world, branch.id), branches: [branch] };
-}
-
-/** A: timeframes begin at the creation of the project or branch. */
-function timeframesOf(
-  world: World,
-  resource: { readonly id: string; readonly createdAt: SimTime },
-  { computes, branches }: Consumers,
-  { from, to, granularity }: ConsumptionWindow,
-  now: SimTime,
-): Timeframe[] {
-  return consumptionOf(
-    world,
-    resource.id,
-    computes,
-    { from: Math.max(from, resource.createdAt), to, granularity },
-    now,
-    branches,
-  );
 }
 
 /** The optional metrics of the first version. The metrics that the document requires are always present. */

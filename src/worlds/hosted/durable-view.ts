@@ -1,15 +1,10 @@
 import { PastRows } from "../../kernel/past-rows.ts";
-import { PastTable } from "../../kernel/past-table.ts";
-import { Table } from "../../kernel/table.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import type { TableName } from "../../platform/world/tables.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 import { transactionAt } from "./transaction.ts";
-
-/** A read needs what a view of rows does not have, such as stored history, or it turned out to change the world. */
-export class NeedsWholeWorld extends Error {}
+import { NeedsWholeWorld, needWholeWorld, worldBefore } from "./world-before.ts";
 
 /** What changes with every commit, in addition to rows. */
 type Position = Pick<World, "settings" | "numbers" | "seq" | "at">;
@@ -34,19 +29,8 @@ export class DurableView {
     this.#from = from;
     this.#onLost = onLost;
     const { world } = live.simulation;
-    world.changes.past = this.#past;
-    this.#world = { ...world, numbers: { ...world.numbers } };
-    for (const [name, table] of Object.entries(world)) {
-      if (!(table instanceof Table)) continue;
-      const value = new PastTable(table, this.#past, ORDERED.has(name) ? numberOf : undefined);
-      Object.defineProperty(this.#world, name, { value });
-    }
-    Object.defineProperties(this.#world, {
-      hourlyUsage: { value: this.#hourlyUsageOf(world) },
-      computeTotals: { get: needWholeWorld },
-      connections: { get: needWholeWorld },
-      changes: { get: needWholeWorld },
-    });
+    world.changes.keepRows(this.#past);
+    this.#world = worldBefore(this.#past, world);
   }
 
   /** Instant of that commit. A running clock may be ahead of it, and of the work that is due. */
@@ -79,6 +63,7 @@ export class DurableView {
       onChange: needWholeWorld,
       onDurableRow: needWholeWorld,
       onLost: this.#onLost,
+      readInSteps: needWholeWorld,
     };
     const transaction = transactionAt(this.live, now, hooks, this.#world);
     // The only change of a read is not one of the view.
@@ -93,32 +78,7 @@ export class DurableView {
     });
   }
 
-  /** Answers see the usage of an hour at a time. */
-  #hourlyUsageOf({ hourlyUsage }: World): World["hourlyUsage"] {
-    const get: typeof hourlyUsage.get = (id, granularity, hour) =>
-      hourlyUsage.getBefore(this.#past, id, granularity, hour);
-    return new Proxy(hourlyUsage, { get: (_, name) => (name === "get" ? get : needWholeWorld()) });
-  }
-
   end(): void {
-    const { changes } = this.live.simulation.world;
-    if (changes.past === this.#past) changes.past = undefined;
+    this.live.simulation.world.changes.endKeeping(this.#past);
   }
-}
-
-/** Rows of these tables are in the order of their numbers, also those that are gone in the meantime. */
-const ORDERED: ReadonlySet<string> = new Set([
-  "branches",
-  "branchSnapshots",
-  "computes",
-  "operations",
-  "projects",
-  "records",
-  "scheduledActivities",
-] satisfies TableName[]);
-
-const numberOf = (row: unknown) => (row as { readonly number: number }).number;
-
-function needWholeWorld(): never {
-  throw new NeedsWholeWorld();
 }

@@ -21,13 +21,14 @@ type TransactionHooks = {
   readonly onDurableRow: () => void;
   /** Called with the error of a request that could not be logged. */
   readonly onLost: (error: unknown) => void;
+  readonly readInSteps: Transaction["readInSteps"];
 };
 
 /** The transaction at the instant `now`. `world`: what it sees, if that is not the current state. */
 export function transactionAt(
   { simulation, requests, history: { secretBox } }: LiveWorld,
   now: SimTime,
-  { commit, onCommand, onChange, onEvents, onDurableRow, onLost }: TransactionHooks,
+  { commit, onCommand, onChange, onEvents, onDurableRow, onLost, readInSteps }: TransactionHooks,
   world: World = simulation.world,
 ): Transaction {
   const { journal } = simulation;
@@ -37,6 +38,7 @@ export function transactionAt(
   return {
     world,
     now,
+    readInSteps,
     execute(command) {
       onCommand();
       enableNewRules(simulation, now, onChange);

@@ -6,13 +6,14 @@ import type { Transaction } from "../world-handle.ts";
 import { EVENTS_PER_TURN } from "./advance-readers.ts";
 import type { Advancer } from "./advancer.ts";
 import type { DueTimer } from "./due-timer.ts";
-import { NeedsWholeWorld } from "./durable-view.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LiveWorld } from "./live-world.ts";
+import type { ReadsInSteps } from "./reads-in-steps.ts";
 import type { Reports } from "./reports.ts";
 import { runInBackground } from "./store-failure.ts";
 import { transactionAt } from "./transaction.ts";
+import { NeedsWholeWorld } from "./world-before.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 type WorldParts = {
@@ -22,6 +23,7 @@ type WorldParts = {
   readonly gate: ExclusiveGate;
   readonly reports: Reports;
   readonly dueTimer: DueTimer;
+  readonly readsInSteps: ReadsInSteps;
 };
 
 type ScopeOf = () => ReadScope | undefined;
@@ -72,14 +74,16 @@ export class WorldTransactions {
 
   /** Everything that has happened is durable, and no commit is in progress. */
   #readAt<T>(now: SimTime, work: (transaction: Transaction) => T): T {
-    const { lifecycle } = this.#parts;
+    const { lifecycle, readsInSteps } = this.#parts;
+    const live = lifecycle.requireLive();
     const refuseChange = () => {
       throw new NeedsWholeWorld();
     };
-    const transaction = transactionAt(lifecycle.requireLive(), now, {
+    const transaction = transactionAt(live, now, {
       commit: () => undefined,
       ...{ onCommand: refuseChange, onChange: refuseChange, onDurableRow: refuseChange },
       onLost: (error) => lifecycle.reportFailure(error),
+      readInSteps: (stepsIn) => readsInSteps.begin(live, stepsIn),
     });
     return work(transaction);
   }
@@ -99,7 +103,7 @@ export class WorldTransactions {
     scopeOf: ScopeOf | undefined,
     isForClient: boolean,
   ): T | Promise<T> {
-    const { lifecycle, commits, advancer, gate, reports, dueTimer } = this.#parts;
+    const { lifecycle, commits, advancer, gate, reports, dueTimer, readsInSteps } = this.#parts;
     const { running } = gate;
     if (running !== undefined) return running.then(() => this.#run(work, scopeOf, isForClient));
     const live = lifecycle.requireLive();
@@ -135,6 +139,7 @@ export class WorldTransactions {
           mustCommit = true;
         },
         onLost: (error) => lifecycle.reportFailure(error),
+        readInSteps: (stepsIn) => readsInSteps.begin(live, stepsIn),
       });
       result = work(transaction);
     } catch (bug) {

@@ -118,7 +118,7 @@ test("stored rows can be changed, moved and deleted", () => {
 test("the past has the stored value of a row that has changed since", () => {
   const { seats, changes } = createSeats();
   const past = new PastRows();
-  changes.past = past;
+  changes.keepRows(past);
   expect(seats.get("a")).toBeDefined();
   seats.set({ id: "c", row: "y" });
   expect([...(past.changedIn<Seat>(seats)?.entries() ?? [])]).toEqual([
