@@ -12,7 +12,8 @@ function rejectCommit(): never {
 }
 
 const HOOKS = {
-  ...{ commit: rejectCommit, onChange: rejectCommit, onDurableRow: rejectCommit, onLost: rejectCommit },
+  ...{ commit: rejectCommit, onCommand: rejectCommit, onChange: rejectCommit },
+  ...{ onDurableRow: rejectCommit, onLost: rejectCommit, readInSteps: rejectCommit },
 };
 
 function operationOf(number: number, status: string): Operation {
