@@ -5,7 +5,12 @@ import type { ParsedLogin, SqlLogin } from "./sql-request.ts";
 const MAX_LOGINS = 1_000;
 
 /** A login without its password. */
-type KnownLogin = { readonly login: SqlLogin; readonly passwordHash: string };
+type KnownLogin = {
+  readonly login: SqlLogin;
+  readonly passwordHash: string;
+  /** Hash of the connection string. */
+  readonly hash: string;
+};
 
 /**
  * Remembers the last connection strings by their hash, so that no password is kept. Parsing one takes as long as a tenth of
@@ -20,10 +25,14 @@ export class KnownLogins {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const { password, ...login } = parse(connectionString);
-    // A part of a string may keep the whole one in memory.
-    const found = { login: structuredClone(login), passwordHash: hashOfPassword(password) };
+    return { login, passwordHash: hashOfPassword(password), hash: key };
+  }
+
+  /** Called when the password is right: strings of anyone else are not kept. */
+  remember(found: KnownLogin): void {
+    if (this.#known.has(found.hash)) return;
     if (this.#known.size >= MAX_LOGINS) this.#known.delete([...this.#known.keys()][0] ?? "");
-    this.#known.set(key, found);
-    return found;
+    // A part of a string may keep the whole one in memory.
+    this.#known.set(found.hash, { ...found, login: structuredClone(found.login) });
   }
 }

@@ -124,7 +124,8 @@ export class SqlOverHttp {
 
   async #respond({ headers, readBody, address, world, onAbandoned }: SqlRequest): Promise<SqlResponse> {
     const connectionString = readConnectionString(headers);
-    const { login, passwordHash } = this.#logins.find(connectionString, parseLogin);
+    const found = this.#logins.find(connectionString, parseLogin);
+    const { login, passwordHash } = found;
     const { route, role } = login;
     const served = await this.#options.servedWorld(world ?? route.world);
     const verifier = await served.verifierOf(route.endpointId, role, address);
@@ -133,6 +134,7 @@ export class SqlOverHttp {
       passwords.isKnown(passwordHash, verifier) ||
       (await passwords.matches(parseLogin(connectionString).password, verifier));
     if (!isRight) throw new ConnectionRejected(authenticationFailed(role));
+    this.#logins.remember(found);
     const work = parseWork(headers, await readBody());
     const result = await this.#execute(served, login, work, { onAbandoned });
     const echoed = work.begin === undefined ? [] : [READ_ONLY, DEFERRABLE, ISOLATION_LEVEL];

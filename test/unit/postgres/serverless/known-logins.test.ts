@@ -6,7 +6,8 @@ import { parseLogin } from "../../../../src/postgres/serverless/sql-request.ts";
 const urlOf = (password: string) =>
   `postgresql://owner:${password}@ep-one-1.region.localhost/db?application_name=app`;
 
-test("a connection string is parsed once, and another one again", () => {
+/** Finds logins, and collects the strings that are parsed for it. */
+function knownLogins() {
   const logins = new KnownLogins();
   const parsed: string[] = [];
   const find = (text: string) =>
@@ -14,12 +15,24 @@ test("a connection string is parsed once, and another one again", () => {
       parsed.push(connectionString);
       return parseLogin(connectionString);
     });
+  return { logins, parsed, find };
+}
+
+test("a connection string whose password is right is parsed once, and another one again", () => {
+  const { logins, parsed, find } = knownLogins();
   const first = find(urlOf("first"));
-  expect(find(urlOf("first"))).toBe(first);
+  logins.remember(first);
+  expect(find(urlOf("first"))).toEqual(first);
   const { password, ...login } = parseLogin(urlOf("first"));
-  expect(first).toEqual({ login, passwordHash: hashOfPassword(password) });
+  expect(first).toMatchObject({ login, passwordHash: hashOfPassword(password) });
   expect(find(urlOf("second")).passwordHash).not.toBe(first.passwordHash);
   expect(parsed).toEqual([urlOf("first"), urlOf("second")]);
+});
+
+test("a connection string whose password is wrong is not remembered", () => {
+  const { parsed, find } = knownLogins();
+  expect(find(urlOf("wrong"))).toEqual(find(urlOf("wrong")));
+  expect(parsed).toEqual([urlOf("wrong"), urlOf("wrong")]);
 });
 
 test("an invalid connection string is not remembered", () => {
