@@ -29,14 +29,14 @@ export type DivergenceOptions = {
 
 /**
  * For a copy that is discarded if anything fails: one transaction without a log, and a cache for the pages
- * that it changes repeatedly.
+ * that it changes repeatedly. The commit writes all of the cache at once, so a larger one would block the thread longer.
  */
 function writeOnce(sqlite: BetterSqlite3.Database): void {
   // Otherwise the log cannot be turned off.
   sqlite.unsafeMode(true);
   const mode = sqlite.pragma("journal_mode = OFF", { simple: true });
   if (mode !== "off") throw new Error(`the log of a copy cannot be turned off: it is ${mode}`);
-  sqlite.exec("PRAGMA cache_size = -16384; BEGIN IMMEDIATE");
+  sqlite.exec("PRAGMA cache_size = -4096; BEGIN IMMEDIATE");
 }
 
 /** Turns a copy that is not open into a history of its own. If this fails, the copy must be discarded. */
