@@ -25,7 +25,7 @@ type PendingChange = {
  */
 export class ChangeSet {
   #past: RowsBefore | undefined;
-  #keepers: readonly RowsBefore[] = [];
+  #pasts: readonly RowsBefore[] = [];
   readonly #tracking = new Map<string, { isTracked: boolean }>();
   #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();
@@ -36,18 +36,18 @@ export class ChangeSet {
     return this.#past;
   }
 
-  /** From now on, `keeper` gets each row before it changes. */
-  keepRows(keeper: RowsBefore): void {
-    this.#setKeepers([...this.#keepers, keeper]);
+  /** From now on, `past` gets each row before it changes. */
+  keepRows(past: RowsBefore): void {
+    this.#setPasts([...this.#pasts, past]);
   }
 
-  endKeeping(keeper: RowsBefore): void {
-    this.#setKeepers(this.#keepers.filter((one) => one !== keeper));
+  endKeeping(past: RowsBefore): void {
+    this.#setPasts(this.#pasts.filter((one) => one !== past));
   }
 
-  #setKeepers(keepers: readonly RowsBefore[]): void {
-    this.#keepers = keepers;
-    this.#past = keepers.length < 2 ? keepers[0] : new SeveralKeepers(keepers);
+  #setPasts(pasts: readonly RowsBefore[]): void {
+    this.#pasts = pasts;
+    this.#past = pasts.length < 2 ? pasts[0] : new SeveralPasts(pasts);
   }
 
   /** In the order in which the rows changed. */
@@ -126,18 +126,18 @@ export class ChangeSet {
   }
 }
 
-class SeveralKeepers implements RowsBefore {
-  readonly #keepers: readonly RowsBefore[];
+class SeveralPasts implements RowsBefore {
+  readonly #pasts: readonly RowsBefore[];
 
-  constructor(keepers: readonly RowsBefore[]) {
-    this.#keepers = keepers;
+  constructor(pasts: readonly RowsBefore[]) {
+    this.#pasts = pasts;
   }
 
   add(table: object, key: string, row: unknown): void {
-    for (const keeper of this.#keepers) keeper.add(table, key, row);
+    for (const past of this.#pasts) past.add(table, key, row);
   }
 
   breakOff(): void {
-    for (const keeper of this.#keepers) keeper.breakOff();
+    for (const past of this.#pasts) past.breakOff();
   }
 }
