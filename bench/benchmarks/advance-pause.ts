@@ -1,9 +1,11 @@
 import { HOUR, SECOND } from "../../src/kernel/time.ts";
 import type { Benchmark } from "../benchmark.ts";
+import { type BenchEnvironment, MIGRATIONS } from "../environment/environment.ts";
 import { createProject, listEndpoints, recordResponse } from "../environment/project-fixture.ts";
 import { AUTHORIZATION, type Server, startCommand } from "../environment/servers.ts";
-import { comparedFigure, plainFigure } from "../figure.ts";
+import { comparedFigure, type Figure, median, plainFigure } from "../figure.ts";
 import type { LoadRequest } from "../load/request.ts";
+import type { AdvanceTurnsMeasurement, AdvanceTurnsOptions } from "../processes/advance-turns.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
 
 /** Each compute is started once in an hour of simulated time, and suspended five minutes later. */
@@ -11,6 +13,7 @@ const HOURS_PER_ADVANCE = 12;
 const READS_PER_SECOND = 200;
 const CONNECTIONS = 8;
 const ACTIVITIES_PER_REQUEST = 1_000;
+const LONGEST_WAIT_MS = 5;
 
 type Latencies = { readonly p50Ms: number; readonly p99Ms: number };
 type Measured = { readonly other: Latencies; readonly own: Latencies };
@@ -67,9 +70,45 @@ export const advancePause: Benchmark = {
       figure("read p50 during an advance of the same world", ({ own: { p50Ms } }) => p50Ms),
       figure("  read p99", ({ own: { p99Ms } }) => p99Ms),
       plainFigure(`  advance by ${HOURS_PER_ADVANCE} hours of ${count} computes`, "ms", elapsedMs),
+      ...(await turnFigures(environment, progress, count)),
     ];
   },
 };
+
+/** The same world in one process with its reads, so that the processor time of the thread can be measured. */
+async function turnFigures(
+  environment: BenchEnvironment,
+  progress: (step: string) => void,
+  computes: number,
+): Promise<Figure[]> {
+  progress("turns of the event loop during an advance");
+  const options: AdvanceTurnsOptions = {
+    data: environment.directory(),
+    migrations: MIGRATIONS,
+    computes,
+    readsPerSecond: READS_PER_SECOND,
+    apiKey: "bench".padEnd(64, "0"),
+  };
+  const child = await environment.start([environment.script("advance-turns"), JSON.stringify(options)]);
+  const measured: AdvanceTurnsMeasurement[] = [];
+  // The first one includes the compilation of its code.
+  for (let round = 0; round < (environment.quick ? 2 : 4); round += 1)
+    measured.push(await child.request<AdvanceTurnsMeasurement>("advance"));
+  await environment.stop(child);
+  const figure = (name: string, of: (one: AdvanceTurnsMeasurement) => number, atMost?: number) =>
+    plainFigure(
+      name,
+      "ms",
+      median(measured.slice(1).map(of)),
+      ...(atMost === undefined ? [] : [{ of: "value" as const, atMost }]),
+    );
+  return [
+    figure("longest turn during an advance with reads, processor time", ({ longestMs }) => longestMs),
+    figure("  wait for the end of a turn, p50", ({ waitP50Ms }) => waitP50Ms),
+    figure("  wait for the end of a turn, p99", ({ waitP99Ms }) => waitP99Ms, LONGEST_WAIT_MS),
+    figure("  advance and its reads", ({ cpuMs }) => cpuMs),
+  ];
+}
 
 async function scheduleStarts(server: Server, computes: readonly string[]): Promise<void> {
   const { now } = JSON.parse(await control(server, "GET", "/clock", undefined, 200)) as { now: string };

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { createApp } from "../../src/app/create-app.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
 import { monthStart } from "../../src/kernel/calendar.ts";
 import { DAY, MINUTE } from "../../src/kernel/time.ts";
 import { handleParentRequests } from "./parent-requests.ts";
+import { TurnLengths } from "./turn-lengths.ts";
 
 /** A world in memory with this number of projects, each with a branch and a compute that has started once. */
 export type ControlAnswersOptions = { readonly projects: number; readonly apiKey: string };
@@ -11,8 +11,6 @@ export type ControlAnswersOptions = { readonly projects: number; readonly apiKey
 /** `blockMs`: processor time of the thread in the longest turn of the event loop. */
 export type AnswerMeasurement = { readonly blockMs: number; readonly cpuMs: number; readonly bytes: number };
 
-/** Linux only. The first number is the time on a processor, in nanoseconds. */
-const MAIN_THREAD = `/proc/self/task/${process.pid}/schedstat`;
 const PROJECTS_PER_TRANSACTION = 1_000;
 
 const { projects, apiKey } = JSON.parse(process.argv[2] ?? "") as ControlAnswersOptions;
@@ -89,34 +87,16 @@ async function placesInPaths(): Promise<ReadonlyMap<string, string>> {
 
 /** In the process itself: the answer is read as fast as it is made. */
 async function measureAnswer(path: string): Promise<AnswerMeasurement> {
-  const begunAt = cpuMs();
-  let [blockMs, turnAt] = [0, begunAt];
-  let isOver = false;
-  const watch = () => {
-    const now = cpuMs();
-    blockMs = Math.max(blockMs, now - turnAt);
-    turnAt = now;
-    if (!isOver) setImmediate(watch);
-  };
-  setImmediate(watch);
+  const turns = new TurnLengths();
   const response = await app.fetch(
     new Request(`http://127.0.0.1${path}`, { headers: { Authorization: `Bearer ${apiKey}` } }),
   );
   let bytes = 0;
   // Not joined: that would be the longest block of a large answer.
   for await (const piece of response.body ?? []) bytes += piece.byteLength;
-  isOver = true;
-  watch();
+  turns.end();
   if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
-  return { blockMs, cpuMs: cpuMs() - begunAt, bytes };
-}
-
-/**
- * Processor time of the main thread in ms. Other threads, such as the garbage collector, and other processes do not
- * count.
- */
-function cpuMs(): number {
-  return Number(readFileSync(MAIN_THREAD, "utf8").split(" ", 1)[0]) / 1e6;
+  return { blockMs: turns.longestMs, cpuMs: turns.totalMs, bytes };
 }
 
 function report(error: unknown): void {
