@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "../../platform/model/events.ts";
-import { type ShortForm, shortForms } from "./short-forms.ts";
+import { type EventPlace, type ShortForm, shortForms } from "./short-forms.ts";
 
 const SHORT_FORMS: { readonly [type: string]: ShortForm<never> | undefined } = shortForms;
 
@@ -14,11 +14,14 @@ export function payloadOf(event: RecordedEvent): string {
   return JSON.stringify(fields);
 }
 
-/** The fields of an event of this type and instant. Throws if the payload is not one that `payloadOf` writes. */
-export function fieldsOf(type: string, at: number, payload: string): object {
+/** The event at this place. Throws if the payload is not one that `payloadOf` writes. */
+export function eventWith(place: EventPlace, payload: string): object {
   const parsed: unknown = JSON.parse(payload);
-  if (!Array.isArray(parsed)) return parsed as object;
-  const form = SHORT_FORMS[type];
-  if (form === undefined) throw new Error(`${type} has no short form`);
-  return form.fieldsOf(parsed, at);
+  if (!Array.isArray(parsed)) {
+    const { seq, at, type, decision } = place;
+    return { seq, at, type, decision, ...(parsed as object) };
+  }
+  const form = SHORT_FORMS[place.type];
+  if (form === undefined) throw new Error(`${place.type} has no short form`);
+  return form.eventOf(place, parsed);
 }

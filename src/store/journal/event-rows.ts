@@ -1,7 +1,7 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import { CorruptFile, chainChecksum, type StoredEvent } from "../tables/journal-checksum.ts";
-import { fieldsOf, payloadOf } from "./event-payload.ts";
+import { eventWith, payloadOf } from "./event-payload.ts";
 
 /** Rows of events are read as arrays: SQLite returns them at twice the speed of objects. */
 export type RawEvent = [
@@ -34,8 +34,8 @@ export function rowOf([seq, at, type, decision, payload, chain]: RawEvent): Even
   return { seq, at, type, payload, decision, chain };
 }
 
-export function eventOf({ seq, at, type, decision, payload }: StoredEvent): RecordedEvent {
-  return { seq, at, type, decision, ...fieldsOf(type, at, payload) } as RecordedEvent;
+export function eventOf(stored: StoredEvent): RecordedEvent {
+  return eventWith(stored, stored.payload) as RecordedEvent;
 }
 
 export function storedEventOf(event: RecordedEvent): StoredEvent {

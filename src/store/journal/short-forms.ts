@@ -9,7 +9,16 @@ import type { Operation } from "../../platform/model/operation.ts";
 export type ShortForm<E> = {
   /** `undefined` if the event has a field or a value that the form does not know. */
   readonly valuesOf: (event: E) => readonly unknown[] | undefined;
-  readonly fieldsOf: (values: readonly unknown[], at: number) => object;
+  /** The event at this place with the fields of the values. */
+  readonly eventOf: (place: EventPlace, values: readonly unknown[]) => object;
+};
+
+/** The fields of an event that have columns of their own. */
+export type EventPlace = {
+  readonly seq: number;
+  readonly at: number;
+  readonly type: string;
+  readonly decision: number;
 };
 
 type Type = RecordedEvent["type"];
@@ -42,23 +51,37 @@ const OPTIONS: readonly (keyof Activity)[] = [
 const OPENED = 1 << 16;
 const SCHEDULED = 1 << 17;
 
-/** `seq`, `at`, `type` and `decision` have columns of their own. */
+/** The fields of `EventPlace`. */
 const COLUMNS = 4;
 
 /** Short forms of the events of work, starts and suspends of computes, which are nearly all of a long history. */
 export const shortForms: { readonly [T in Type]?: ShortForm<EventOf<T>> } = {
-  OperationScheduled: { valuesOf: operationValues, fieldsOf: operationFields },
+  OperationScheduled: { valuesOf: operationValues, eventOf: scheduledOperation },
   OperationStarted: listOf(["operationId"], ["dueAt"]),
   OperationRetried: listOf(["operationId"], ["dueAt"]),
-  OperationFinished: listOf(["operationId"]),
+  // The most frequent events are written out: fields with names from a list take twice the time.
+  OperationFinished: {
+    ...listOf(["operationId"]),
+    eventOf: ({ seq, at, type, decision }, [operationId]) => ({ seq, at, type, decision, operationId }),
+  },
   OperationFailed: listOf(["operationId"]),
   OperationCancelled: listOf(["operationId"]),
-  ComputeActivated: listOf(["endpointId", "release"]),
+  ComputeActivated: {
+    ...listOf(["endpointId", "release"]),
+    eventOf: ({ seq, at, type, decision }, [endpointId, release]) => {
+      return { seq, at, type, decision, endpointId, release };
+    },
+  },
   ComputeSuspending: listOf(["endpointId"]),
-  ComputeSuspended: listOf(["endpointId", "cause"]),
+  ComputeSuspended: {
+    ...listOf(["endpointId", "cause"]),
+    eventOf: ({ seq, at, type, decision }, [endpointId, cause]) => {
+      return { seq, at, type, decision, endpointId, cause };
+    },
+  },
   ComputeResized: listOf(["endpointId", "sizeCu"]),
-  ActivityRecorded: { valuesOf: arrivalValues, fieldsOf: arrivalFields },
-  ActivityScheduled: { valuesOf: scheduledValues, fieldsOf: scheduledFields },
+  ActivityRecorded: { valuesOf: arrivalValues, eventOf: arrival },
+  ActivityScheduled: { valuesOf: scheduledValues, eventOf: scheduledActivity },
   SpanBegan: listOf(["endpointId"]),
   SpanEnded: listOf(["endpointId", "arrivals"], ["beganAt", "until"]),
 };
@@ -75,12 +98,12 @@ function listOf(names: readonly string[], instants: readonly string[] = []): Sho
       for (const name of instants) values.push(offsetOf(fields[name], event.at));
       return complete(values);
     },
-    fieldsOf(values, at) {
-      const fields: Fields = {};
+    eventOf({ seq, at, type, decision }, values) {
+      const event: Fields = { seq, at, type, decision };
       let position = 0;
-      for (const name of names) fields[name] = values[position++];
-      for (const name of instants) fields[name] = at + (values[position++] as number);
-      return fields;
+      for (const name of names) event[name] = values[position++];
+      for (const name of instants) event[name] = at + (values[position++] as number);
+      return event;
     },
   };
 }
@@ -113,7 +136,7 @@ function operationValues({ at, operation }: EventOf<"OperationScheduled">): unkn
   return complete(values);
 }
 
-function operationFields(values: readonly unknown[], at: number): object {
+function scheduledOperation({ seq, at, type, decision }: EventPlace, values: readonly unknown[]): object {
   const [id, number, projectId, branchId, endpointId, action, status, durationMs, cause, thenStart] =
     values as [string, number, string, string, string, number, number, number, number, number];
   const names = STATES[status] ?? [];
@@ -121,6 +144,10 @@ function operationFields(values: readonly unknown[], at: number): object {
   for (let index = 1; index < names.length; index += 1)
     state[names[index] as string] = at + (values[OPERATION_FIELDS + index - 1] as number);
   return {
+    seq,
+    at,
+    type,
+    decision,
     operation: {
       id,
       number,
@@ -149,13 +176,13 @@ function arrivalValues(event: EventOf<"ActivityRecorded">): unknown[] | undefine
   return complete(values);
 }
 
-function arrivalFields(values: readonly unknown[]): object {
+function arrival({ seq, at, type, decision }: EventPlace, values: readonly unknown[]): object {
   const [waitedMs, , , there] = values as [number, string, number, number];
-  const fields: Fields = { activity: activityFields(values, 1), waitedMs };
+  const event: Fields = { seq, at, type, decision, activity: activityFields(values, 1), waitedMs };
   let position = values.length - ((there & OPENED) === 0 ? 0 : 1) - ((there & SCHEDULED) === 0 ? 0 : 1);
-  if ((there & OPENED) !== 0) fields["opened"] = values[position++];
-  if ((there & SCHEDULED) !== 0) fields["scheduled"] = values[position];
-  return fields;
+  if ((there & OPENED) !== 0) event["opened"] = values[position++];
+  if ((there & SCHEDULED) !== 0) event["scheduled"] = values[position];
+  return event;
 }
 
 function scheduledValues(event: EventOf<"ActivityScheduled">): unknown[] | undefined {
@@ -165,9 +192,15 @@ function scheduledValues(event: EventOf<"ActivityScheduled">): unknown[] | undef
   return values && complete(values);
 }
 
-function scheduledFields(values: readonly unknown[], at: number): object {
+function scheduledActivity({ seq, at, type, decision }: EventPlace, values: readonly unknown[]): object {
   const [number, offset] = values as [number, number];
-  return { scheduled: { number, at: at + offset, activity: activityFields(values, 2) } };
+  return {
+    seq,
+    at,
+    type,
+    decision,
+    scheduled: { number, at: at + offset, activity: activityFields(values, 2) },
+  };
 }
 
 /**

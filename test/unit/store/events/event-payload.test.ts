@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RecordedEvent } from "../../../../src/platform/model/events.ts";
-import { fieldsOf, payloadOf } from "../../../../src/store/journal/event-payload.ts";
+import { eventWith, payloadOf } from "../../../../src/store/journal/event-payload.ts";
 import { expectHolds } from "../../../support/properties/properties.ts";
 
 const AT = 1_767_225_600_000;
@@ -25,8 +25,11 @@ function eventOf(fields: object): RecordedEvent {
   return { seq: 9, at: AT, decision: 8, ...fields } as RecordedEvent;
 }
 
+/** The fields of the event that is read, after those of its place, which come first and in this order. */
 function read({ type, at }: RecordedEvent, payload: string): unknown {
-  return fieldsOf(type, at, payload);
+  const event = eventWith({ seq: 9, at, type, decision: 8 }, payload);
+  expect(Object.entries(event).slice(0, 4)).toEqual(Object.entries({ seq: 9, at, type, decision: 8 }));
+  return Object.fromEntries(Object.entries(event).slice(4));
 }
 
 /** What is left of an event when it is written and read as JSON. */
@@ -217,5 +220,6 @@ test("every event is read as it was written", async () => {
 });
 
 test("a list for a type without a short form is an error", () => {
-  expect(() => fieldsOf("BranchBecameReady", AT, '["br-1"]')).toThrow("BranchBecameReady has no short form");
+  const place = { seq: 9, at: AT, type: "BranchBecameReady", decision: 8 };
+  expect(() => eventWith(place, '["br-1"]')).toThrow("BranchBecameReady has no short form");
 });
