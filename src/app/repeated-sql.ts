@@ -11,7 +11,7 @@ import { type AnsweredSql, OK, type RunSql, SQL_HEADERS, SQL_LIMITS, textOf } fr
 
 type Options = AnswerForm & {
   readonly runSql: RunSql;
-  /** Prevents that a world is closed until the returned function is called. */
+  /** Keeps the world open until the returned function is called. */
   readonly use: (world: string) => () => void;
   /** Is called with an exception that no answer can report. */
   readonly onBug: (error: unknown) => void;
@@ -107,6 +107,8 @@ function hasSmallBody({ method, httpVersionMinor, headers }: IncomingMessage): b
 
 /** The text of a small body. Throws `SqlError`. */
 function readText(incoming: IncomingMessage, outgoing: ServerResponse): Promise<string> {
+  // While the password was checked, the client may have left. Then nothing more is reported.
+  if (outgoing.destroyed) return Promise.reject(bodyEndedEarly());
   const length = Number(incoming.headers["content-length"]);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -18,7 +18,7 @@ type Work = Pick<KnownCall, "readsBody"> & {
 type KnownUrl = KnownCall & Work;
 
 type Options = AnswerForm & {
-  /** Prevents that a world is closed until the returned function is called. */
+  /** Keeps the world open until the returned function is called. */
   readonly use: (world: string) => () => void;
   /** Is called with an exception that no answer can report. */
   readonly onBug: (error: unknown) => void;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createHttpServer } from "../../../src/app/http-server.ts";
 import { createServedApp } from "../../../src/app/served-app.ts";
@@ -160,4 +161,22 @@ test("a client that leaves before its body is complete ends the request", async 
   await expect.poll(() => outcomes).toHaveLength(2);
   socket.destroy();
   await expect.poll(() => outcomes.at(-1)).toBe("the request body ended before it was complete");
+});
+
+test("a client that leaves before its body is asked for ends the request", async () => {
+  const outcomes: string[] = [];
+  let leave: (() => Promise<void>) | undefined;
+  const { send, socket } = await serverOf(async ({ readBody }) => {
+    await leave?.();
+    await readBody().catch((error: Error) => outcomes.push(error.message));
+    return DONE;
+  });
+  await send(requestOf("{}"));
+  leave = async () => {
+    socket.destroy();
+    // The server learns of it while the password is checked.
+    await setTimeout(50);
+  };
+  socket.write(requestOf("{}"));
+  await expect.poll(() => outcomes).toEqual(["the request body ended before it was complete"]);
 });
