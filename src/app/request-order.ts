@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
 
 /**
  * While as many requests of a connection wait, no more of it is read. Those in the bytes that have been read already
@@ -14,11 +13,14 @@ const MOST_WAITING = 100;
  */
 export class RequestOrder {
   readonly #waiting = new WeakMap<Socket, WaitingRequests>();
-  /** The response to the last request of a connection. */
-  readonly #last = new WeakMap<Duplex, ServerResponse>();
+  /**
+   * The response to the last request of a connection. Node holds it until it is sent. Afterwards, its request would be
+   * held with all headers.
+   */
+  readonly #last = new WeakMap<Socket, WeakRef<ServerResponse>>();
 
   next({ socket }: IncomingMessage, outgoing: ServerResponse, handle: () => void): void {
-    this.#last.set(socket, outgoing);
+    this.#last.set(socket, new WeakRef(outgoing));
     // Node assigns the connection to a response when the previous one has been sent.
     if (outgoing.socket !== null) {
       handle();
@@ -34,11 +36,15 @@ export class RequestOrder {
     });
   }
 
-  /** Calls `handle` when all requests of the connection are answered; never, if it is closed before. */
-  afterAll(socket: Duplex, handle: () => void): void {
-    const last = this.#last.get(socket);
-    if (last === undefined || last.closed) handle();
-    else last.once("close", handle);
+  /**
+   * Calls `upgrade` when the earlier requests of the connection are answered; never, if it is closed before. A connection of
+   * which too many wait is closed then: it was paused, and after an upgrade Node does not read it again.
+   */
+  beforeUpgrade({ socket }: IncomingMessage, upgrade: () => void): void {
+    const last = this.#last.get(socket)?.deref();
+    const isPaused = this.#waiting.get(socket)?.areMany === true;
+    if (last === undefined || last.closed) upgrade();
+    else last.once("close", isPaused ? () => socket.destroySoon() : upgrade);
   }
 }
 
@@ -63,7 +69,11 @@ class WaitingRequests {
     if (this.#count === MOST_WAITING - 1) this.#socket.resume();
   }
 
+  get areMany(): boolean {
+    return this.#count >= MOST_WAITING;
+  }
+
   #pauseIfMany(): void {
-    if (this.#count >= MOST_WAITING) this.#socket.pause();
+    if (this.areMany) this.#socket.pause();
   }
 }

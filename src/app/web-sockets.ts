@@ -37,7 +37,7 @@ export function acceptWebSockets(
   };
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => undefined);
-    server.order.afterAll(socket, () => void upgrade(request, socket, head));
+    server.order.beforeUpgrade(request, () => void upgrade(request, socket, head));
   });
 }
 

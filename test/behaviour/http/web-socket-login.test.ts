@@ -82,3 +82,27 @@ test("a request for a WebSocket is answered after the requests that were sent be
   expect(order).not.toContain(-1);
   expect(handled).toEqual(["/one", "/two"]);
 });
+
+test("a connection with more waiting requests than are read is closed instead of becoming a WebSocket", async () => {
+  const server = createHttpServer(async () => new Response("ok"));
+  let accepted = 0;
+  acceptWebSockets(server, () => {
+    accepted += 1;
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  let received = "";
+  client.on("data", (bytes) => {
+    received += bytes.toString("latin1");
+  });
+  const one = "GET /one HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const upgrade =
+    "GET /v2 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n";
+  client.write(`${one.repeat(150)}${upgrade}`);
+  await once(client, "close");
+  expect([received.split("HTTP/1.1 200").length - 1, accepted]).toEqual([150, 0]);
+});
