@@ -63,6 +63,7 @@ export class GroupCommit {
     this.#lifecycle = lifecycle;
     this.#upkeep = new HistoryUpkeep({
       ...{ lifecycle, retention },
+      durable: () => this.next(),
       fail: (live, error) => this.fail(live, error),
       schedule: () => this.schedule(),
     });

@@ -24,6 +24,8 @@ type UpkeepOptions = {
   readonly retention: Retention;
   /** Drops the world from memory. */
   readonly fail: (live: LiveWorld, error: unknown) => StoreUnavailable;
+  /** Resolves when everything that has happened so far is durable. */
+  readonly durable: () => Promise<void>;
   /** Commits soon. */
   readonly schedule: () => void;
 };
@@ -33,13 +35,15 @@ export class HistoryUpkeep {
   readonly #lifecycle: WorldLifecycle;
   readonly #retention: Retention;
   readonly #fail: UpkeepOptions["fail"];
+  readonly #durable: UpkeepOptions["durable"];
   readonly #schedule: () => void;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor({ lifecycle, retention, fail, schedule }: UpkeepOptions) {
+  constructor({ lifecycle, retention, fail, durable, schedule }: UpkeepOptions) {
     this.#lifecycle = lifecycle;
     this.#retention = retention;
     this.#fail = fail;
+    this.#durable = durable;
     this.#schedule = schedule;
   }
 
@@ -106,7 +110,11 @@ export class HistoryUpkeep {
     live.truncationDueAt = nextTruncation(clock.now(), this.#retention);
     if (takesCheckpoint) {
       live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
-      await journal.storeCheckpoint(takeCheckpoint(world));
+      const checkpoint = takeCheckpoint(world);
+      // It has what was decided since the commit, and is stored only after those events.
+      if (simulation.hasUndurableEvents) await this.#durable();
+      if (!isCurrent()) return;
+      await journal.storeCheckpoint(checkpoint);
       if (!isCurrent()) return;
     }
     const { seq } = journal.oldest;
