@@ -108,8 +108,11 @@ export class StoreUnavailable extends Error {
 
   /** Whether it could not be written because the disk is full. */
   get isDiskFull(): boolean {
-    const { code } = (this.cause ?? {}) as { readonly code?: unknown };
-    return code === "SQLITE_FULL" || code === "ENOSPC";
+    for (let error: unknown = this.cause; error instanceof Error; error = error.cause) {
+      const { code } = error as { readonly code?: unknown };
+      if (code === "SQLITE_FULL" || code === "ENOSPC") return true;
+    }
+    return false;
   }
 }
 

@@ -247,9 +247,9 @@ export class GroupCommit {
     if (this.#lifecycle.live === live) {
       this.#lifecycle.reportFailure(error);
       failure = this.#lifecycle.fail(live, error);
-      this.#reject(
-        storeUnavailable(`world "${this.#lifecycle.name}" could not commit`, new Error(messageOf(error))),
-      );
+      // Nothing of them was written, so their outcome is known.
+      const cause = new Error(messageOf(error), { cause: error });
+      this.#reject(storeUnavailable(`world "${this.#lifecycle.name}" could not commit`, cause));
     }
     waiting?.reject(failure);
     this.#notifyOfLostActivity(live, failure);

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { WorldEvents } from "../../../../src/postgres/admission/world-events.ts";
+import { OutcomeUnknown } from "../../../../src/simulation/journal.ts";
 import { StoreUnavailable } from "../../../../src/worlds/world-handle.ts";
 
 function worldEvents() {
@@ -15,8 +16,11 @@ test.each([
 ])("after a commit that %s has failed, clients of the world get %s", (code, sqlState) => {
   const { events, stop } = worldEvents();
   const message = 'world "default" could not commit';
-  void events.follow([], new StoreUnavailable(message, { cause: Object.assign(new Error(), { code }) }));
-  expect(stop.mock.calls).toEqual([[{ severity: "FATAL", code: sqlState, message }]]);
+  const cause = Object.assign(new Error(), { code });
+  void events.follow([], new StoreUnavailable(message, { cause }));
+  // A failed sync does not say whether the commit is on disk.
+  void events.follow([], new StoreUnavailable(message, { cause: new OutcomeUnknown("sync", { cause }) }));
+  expect(stop.mock.calls).toEqual(Array(2).fill([{ severity: "FATAL", code: sqlState, message }]));
 });
 
 test("after a restore, clients of the world get the error of an administrator's command", () => {
