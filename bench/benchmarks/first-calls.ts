@@ -35,7 +35,7 @@ const CALLS = [
 export const firstCalls: Benchmark = {
   name: "calls",
   measures:
-    "server CPU time of the first calls of neonctl, Terraform and the console, compared with node:http and the same bytes",
+    "server CPU time of the calls with which tools begin, repeated until their code is compiled, compared with node:http and the same bytes",
   async run(environment, progress) {
     const own = await startCommand(environment, environment.directory());
     await createProjectFixture(own);

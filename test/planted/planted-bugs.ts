@@ -46,6 +46,15 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     test: "test/unit/postgres/login/known-passwords.test.ts",
   },
   {
+    id: "hash-of-another-role",
+    area: "gateway",
+    file: "src/postgres/login/known-passwords.ts",
+    search: "return this.#known.has(keyOf(passwordHash, verifier));",
+    replacement: "return verifier && [...this.#known].some((known) => known.endsWith(passwordHash));",
+    breaks: "A password that one role has used logs every other role in over HTTP",
+    test: "test/unit/postgres/login/known-passwords.test.ts",
+  },
+  {
     id: "tls-not-required",
     area: "gateway",
     file: "src/postgres/login/negotiation.ts",

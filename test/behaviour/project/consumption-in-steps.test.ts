@@ -45,15 +45,32 @@ async function textOf(double: Double, path: string): Promise<string> {
   return response.text();
 }
 
+async function changeEverything({ world }: Double): Promise<void> {
+  const computes = await world.transact(({ world: view }) => view.computes.toArray());
+  await Promise.all(
+    computes.map(({ id, projectId }, index) =>
+      world.transact(({ world: view, execute }) => {
+        const accountId = [...view.accounts.keys()][0] ?? "";
+        execute(
+          index % 2 === 0
+            ? { type: "SuspendCompute", accountId, projectId, computeId: id }
+            : { type: "DeleteProject", accountId, projectId },
+        );
+      }),
+    ),
+  );
+}
+
 test("consumption is that of the instant of the request, while the world changes as it is read", async () => {
   const double = await createBusyAccount();
   const paths = await pathsOf(double);
   const before = await Promise.all(paths.map((path) => textOf(double, path)));
   const during = Promise.all(paths.map((path) => textOf(double, path)));
-  await double.advance("2h");
+  // While the usage is read, half of the computes are suspended, the other projects deleted, and old hours expire.
+  await changeEverything(double);
+  for (let count = 0; count < 3; count += 1) await double.advance("20d");
   expect(await during).toEqual(before);
-  const after = await Promise.all(paths.map((path) => textOf(double, path)));
-  for (const [index, text] of after.entries()) expect(text).not.toBe(before[index]);
+  expect((await double.api("GET", "/projects?limit=100")).body.projects).toHaveLength(PROJECTS / 2);
   await double.close();
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { KnownPasswords } from "../../../../src/postgres/login/known-passwords.ts";
+import { hashOfPassword, KnownPasswords } from "../../../../src/postgres/login/known-passwords.ts";
 import { newVerifier } from "../../../../src/worlds/scram-verifier.ts";
 
 test("a password that is known to be right for one role is not for another", async () => {
@@ -11,10 +11,18 @@ test("a password that is known to be right for one role is not for another", asy
     expect(await passwords.matches("second", two)).toBe(true);
     expect(await passwords.matches("second", one)).toBe(false);
   }
+  const [first, second] = [hashOfPassword("first"), hashOfPassword("second")];
+  expect([passwords.isKnown(first, one), passwords.isKnown(first, two)]).toEqual([true, false]);
+  expect([passwords.isKnown(second, one), passwords.isKnown(second, two)]).toEqual([false, true]);
 });
 
 test("a password that was changed is not known any more", async () => {
   const passwords = new KnownPasswords();
-  expect(await passwords.matches("old", newVerifier("old"))).toBe(true);
-  expect(await passwords.matches("old", newVerifier("new"))).toBe(false);
+  const before = newVerifier("old");
+  const after = newVerifier("new");
+  expect(passwords.isKnown(hashOfPassword("old"), before)).toBe(false);
+  expect(await passwords.matches("old", before)).toBe(true);
+  expect(await passwords.matches("old", after)).toBe(false);
+  expect(passwords.isKnown(hashOfPassword("old"), before)).toBe(true);
+  expect(passwords.isKnown(hashOfPassword("old"), after)).toBe(false);
 });
