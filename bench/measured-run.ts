@@ -5,7 +5,7 @@ import type { Benchmark } from "./benchmark.ts";
 import type { Figure } from "./figure.ts";
 
 /** What `--record` keeps of the latest run of each benchmark. */
-export const MEASURED_FOLDER = join(import.meta.dirname, "measured");
+const MEASURED_FOLDER = join(import.meta.dirname, "measured");
 
 /** The figures of a benchmark, and what the machine was like when it ran. */
 export type MeasuredRun = {
