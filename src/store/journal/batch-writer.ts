@@ -45,6 +45,9 @@ export class BatchWriter {
     const { events, changes, settings, numbers, clock, now } = batch;
     const { seq, at } = events.at(-1) ?? head;
     let { chain } = head;
+    // Otherwise acknowledged events were lost, or would be overwritten.
+    if (events[0] !== undefined && events[0].seq !== head.seq + 1)
+      throw new Error(`cannot write event ${events[0].seq} after event ${head.seq}`);
     // Runs at least once: even without new events, old rows become blocks.
     for (let from = 0; from === 0 || from < events.length; ) {
       if (from > 0) yield;
