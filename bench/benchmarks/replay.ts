@@ -8,7 +8,7 @@ import { comparedFigure } from "../figure.ts";
 import type { ReplayOptions, ReplayResult } from "../processes/replay.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
 
-const EVENTS_PER_SECOND = 300_000;
+const EVENTS_PER_SECOND = 600_000;
 
 export const replay: Benchmark = {
   name: "replay",
