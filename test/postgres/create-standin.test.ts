@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createStandin, type Standin, type StandinOptions } from "@standin/standin";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { findInstallations } from "../../src/postgres/installations/installation.ts";
 import { engineUser } from "../../src/postgres/machine/os-user.ts";
 import { connectTo } from "../support/postgres/postgres.ts";
@@ -37,8 +37,17 @@ async function stateOf(sim: Standin, endpointId: string): Promise<string | undef
 
 const dataDirectories = () => readdirSync(tmpdir()).filter((name) => name.startsWith("standin-data-"));
 
+/** Tests of other files that run at the same time have temporary files as well. */
+function useOwnTemporaryFolder(): void {
+  const folder = testDirectory();
+  // Postgres runs as another user.
+  chmodSync(folder, 0o711);
+  vi.stubEnv("TMPDIR", folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
 test("a client connects to an in-process world, wakes its compute, and is disconnected by the suspend", async () => {
-  const before = dataDirectories();
+  useOwnTemporaryFolder();
   const sim = await create();
   const { endpointId } = await createProject(sim);
   await sim.advance("10m");
@@ -50,8 +59,9 @@ test("a client connects to an in-process world, wakes its compute, and is discon
   await sim.advance("10m");
   expect(await lost).toMatchObject({ code: "57P01" });
   expect(await sim.invariants()).toMatchObject({ ok: true });
+  expect(dataDirectories()).toHaveLength(1);
   await sim.close();
-  expect(dataDirectories()).toEqual(before);
+  expect(dataDirectories()).toEqual([]);
 });
 
 test("a URI names a branch by its name, a pooled host, a role, or the world of a fork", async () => {
@@ -105,13 +115,13 @@ test("an error names the missing option, the unknown branch, or the directory wi
     message: "no project has a compute; create a project first",
   });
   const engineBin = testDirectory();
-  const before = dataDirectories();
+  useOwnTemporaryFolder();
   await expect(createStandin({ postgres: { engineBin } })).rejects.toMatchObject({
     name: "StandinError",
     code: "POSTGRES_NOT_FOUND",
     message: expect.stringContaining(`${engineBin} (--engine-bin) has no programs "postgres" and "initdb"`),
   });
-  expect(dataDirectories()).toEqual(before);
+  expect(dataDirectories()).toEqual([]);
   await expect(createStandin({ postgres: 5 as never })).rejects.toThrow(
     "postgres: must be true, false, or { engineBin: <directory>, engineVersion: exact or nearest, sqlClock: machine or world }",
   );
