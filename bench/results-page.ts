@@ -19,7 +19,7 @@ export function updateResultsPage(runs: readonly MeasuredRun[], isCheck = false)
 
 /** A section of Markdown for each run, with the table that the benchmark prints. */
 export function renderResults(runs: readonly MeasuredRun[]): string {
-  return runs.map(renderRun).join("\n");
+  return runs.map(renderRun).join("");
 }
 
 function renderRun({ name, measures, measuredOn, node, cores, loadBefore, figures }: MeasuredRun): string {
