@@ -14,8 +14,8 @@ const MOST_WAITING = 100;
 export class RequestOrder {
   readonly #waiting = new WeakMap<Socket, WaitingRequests>();
   /**
-   * The response to the last request of a connection. Node holds it until it is sent. Afterwards, its request would be
-   * held with all headers.
+   * The response to the last request of a connection. Node holds it until it is sent; a strong reference would hold its
+   * request, with all headers, until the connection closes.
    */
   readonly #last = new WeakMap<Socket, WeakRef<ServerResponse>>();
 

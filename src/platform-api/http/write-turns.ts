@@ -6,7 +6,8 @@ const BUDGET_MS = 0.5;
 
 /**
  * Lets writes begin in the order of their arrival, a few at the end of each turn of the event loop. So a read waits for
- * those of the turn before, and for none that arrived with it. A server that is not busy delays none.
+ * those of the turn before, and for none that arrived with it. On a server that is not busy, a write waits only for the
+ * end of its turn.
  */
 export class WriteTurns {
   readonly #now: () => number;

@@ -23,7 +23,7 @@ export function listBody<Row>(
   return JsonBody.list({ world, now }, property, listed, options);
 }
 
-/** The body of an answer that reads one object. */
+/** The same for an answer that reads one object. */
 export function objectBody<Row>(
   { world, now }: Pick<Transaction, "world" | "now">,
   property: string,

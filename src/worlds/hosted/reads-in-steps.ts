@@ -7,7 +7,7 @@ import type { LiveWorld } from "./live-world.ts";
 import { worldBefore } from "./world-before.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
-/** Each read keeps the rows that change in the meantime. One more is done at once. */
+/** Each of them holds the rows that change in the meantime. Another one is done at once. */
 const MAX_READS = 16;
 /** Number of changes of rows after which a read is completed at once, because they are kept in memory. */
 const MAX_CHANGES = 500_000;
@@ -55,7 +55,7 @@ export class ReadsInSteps {
     return read;
   }
 
-  /** One step per turn of the event loop, of whatever read. */
+  /** One step of one read in each turn of the event loop. */
   async #takeTurns(): Promise<void> {
     for (let [read] = this.#reads; read !== undefined; [read] = this.#reads) {
       await nextTurn();
