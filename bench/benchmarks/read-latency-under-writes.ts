@@ -1,10 +1,16 @@
 import type { Benchmark } from "../benchmark.ts";
 import type { BenchEnvironment } from "../environment/environment.ts";
-import { CREATE_API_KEY, createProjectFixture, listEndpoints } from "../environment/project-fixture.ts";
-import { type Server, startAppServer } from "../environment/servers.ts";
+import {
+  CREATE_API_KEY,
+  createProjectFixture,
+  listEndpoints,
+  recordResponse,
+} from "../environment/project-fixture.ts";
+import { type Server, startAppServer, startBare } from "../environment/servers.ts";
 import { comparedFigure } from "../figure.ts";
 import type { Latencies } from "../load/latencies.ts";
 import type { OpenLoopResult } from "../load/open-loop.ts";
+import type { LoadRequest } from "../load/request.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
 
 const WRITES_PER_SECOND = 5_000;
@@ -16,14 +22,19 @@ type Measured = { readonly reads: Latencies; readonly writesPerSecond: number };
 export const readLatencyUnderWrites: Benchmark = {
   name: "latency",
   measures:
-    "reads beside 5,000 writes per second, compared with reads alone and with writes that are not stored",
+    "reads beside 5,000 writes per second, compared with reads alone, with writes that are not stored, and with bare node:http",
   async run(environment, progress) {
-    const durable = await side(environment, await startAppServer(environment, "sqlite"));
-    const noWrite = await side(environment, await startAppServer(environment, "none"));
+    const durable = await appSide(environment, "sqlite");
+    const noWrite = await appSide(environment, "none");
+    // What the machine and the generator allow: the same requests to a server that does nothing.
+    const response = await recordResponse(durable.server, durable.read);
+    const bare = side(environment, await startBare(environment, response), durable.read);
     const measure = (durationMs: number) => ({
       durable: () => durable.measure(durationMs),
       noWrite: () => noWrite.measure(durationMs),
       alone: () => durable.measureAlone(durationMs),
+      bare: () => bare.measure(durationMs),
+      bareAlone: () => bare.measureAlone(durationMs),
     });
     progress("warming up");
     await measureInRounds(1, measure(environment.quick ? 1_000 : 4_000), () => undefined);
@@ -32,9 +43,10 @@ export const readLatencyUnderWrites: Benchmark = {
       measure(environment.quick ? 1_000 : 3_000),
       progress,
     );
-    for (const { server } of [durable, noWrite]) await environment.stop(server.child);
+    for (const { server } of [durable, noWrite, bare]) await environment.stop(server.child);
     const of = (number: (measured: Measured) => number) => pairs(rounds, "durable", "noWrite", number);
     const ofAlone = (number: (measured: Measured) => number) => pairs(rounds, "durable", "alone", number);
+    const ofBare = (number: (measured: Measured) => number) => pairs(rounds, "bare", "bareAlone", number);
     return [
       comparedFigure(
         "read p50 beside 5,000 writes/s",
@@ -49,6 +61,18 @@ export const readLatencyUnderWrites: Benchmark = {
         "reads alone",
         ofAlone(({ reads }) => reads.p99Ms),
         { of: "ratio", atMost: 2 },
+      ),
+      comparedFigure(
+        "  read p50 of bare node:http beside 5,000 POSTs/s",
+        "ms",
+        "its reads alone",
+        ofBare(({ reads }) => reads.p50Ms),
+      ),
+      comparedFigure(
+        "  read p99 of bare node:http beside 5,000 POSTs/s",
+        "ms",
+        "its reads alone",
+        ofBare(({ reads }) => reads.p99Ms),
       ),
       comparedFigure(
         "read p99 during 5,000 writes/s",
@@ -73,8 +97,12 @@ export const readLatencyUnderWrites: Benchmark = {
   },
 };
 
-async function side(environment: BenchEnvironment, server: Server) {
-  const read = listEndpoints(await createProjectFixture(server));
+async function appSide(environment: BenchEnvironment, kind: "sqlite" | "none") {
+  const server = await startAppServer(environment, kind);
+  return side(environment, server, listEndpoints(await createProjectFixture(server)));
+}
+
+function side(environment: BenchEnvironment, server: Server, read: LoadRequest) {
   const reads = { name: "reads", perSecond: READS_PER_SECOND, connections: CONNECTIONS, request: read };
   const writes = {
     ...{ name: "writes", perSecond: WRITES_PER_SECOND, connections: CONNECTIONS, request: CREATE_API_KEY },
@@ -92,5 +120,5 @@ async function side(environment: BenchEnvironment, server: Server) {
     const [{ latencies }] = await run(durationMs, reads);
     return { reads: latencies, writesPerSecond: 0 };
   };
-  return { server, measure, measureAlone };
+  return { server, read, measure, measureAlone };
 }
