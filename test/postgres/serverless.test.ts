@@ -310,6 +310,26 @@ test("requests one after another use one session, and each finds it reset", asyn
   expect(pids.size).toBe(1);
 });
 
+test.each([
+  ["dropped", "drop role earlier"],
+  ["renamed", "alter role earlier rename to renamed"],
+])("a role with the name of one that was %s has its own sessions", async (_, gone) => {
+  const asEarlier = (password: string) => {
+    const url = new URL(branch.uri);
+    [url.username, url.password] = ["earlier", password];
+    return neon(url.href);
+  };
+  const owner = neon(branch.uri);
+  const create = (password: string) => owner.query(`create role earlier login password '${password}'`);
+  await create("first-Password-1");
+  const whoAmI = "select current_user::text as me";
+  expect(await asEarlier("first-Password-1").query(whoAmI)).toEqual([{ me: "earlier" }]);
+  await owner.query(gone);
+  await create("second-Password-2");
+  expect(await asEarlier("second-Password-2").query(whoAmI)).toEqual([{ me: "earlier" }]);
+  await owner.query("drop role earlier");
+});
+
 test("a body above 64 MiB is 413, and a larger result is 507", async () => {
   const status = await new Promise((resolve, reject) => {
     const headers = { "Neon-Connection-String": branch.uri, "Content-Length": 64 * 1024 * 1024 + 1 };

@@ -37,6 +37,17 @@ export function verifierOfRole(
   return known.verifierOf(transaction, role.value, () => storedVerifier(transaction, role.value));
 }
 
+/**
+ * Identifies a role and a database of a compute's branch. Others that have these names later, and the same role with another
+ * password, have another identity.
+ */
+export function identityOf(world: World, endpointId: string, roleName: string, databaseName: string): string {
+  const branch = world.branches.get(world.computes.get(endpointId)?.branchId ?? "");
+  const role = branch?.roles.find(({ name }) => name === roleName);
+  const database = branch?.databases.find(({ name }) => name === databaseName);
+  return `${branch?.id} ${role?.secretId} ${database?.id}`;
+}
+
 /** Facts of the world that the engine of a compute needs. */
 export function enginePlan(transaction: Transaction, historyId: string, endpointId: string): EnginePlan {
   const { world } = transaction;

@@ -3,6 +3,7 @@ import { EndableSession } from "../admission/endable-session.ts";
 import { openEngineSession } from "../admission/open-engine-session.ts";
 import type { ServedCompute } from "../admission/served-compute.ts";
 import type { ServedWorld } from "../admission/served-world.ts";
+import { identityOf } from "../compute/branch-content.ts";
 import { CLIENT_ERRORS } from "../protocol/errors.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
 import type { EngineLogins } from "../relay/engine-login.ts";
@@ -20,6 +21,8 @@ const MAX_ATTEMPTS = 3;
 
 /** A session, and the connection that it is in the world. */
 type Connected = {
+  /** That of its role and database when it was opened. */
+  readonly identity: string;
   readonly session: SqlSession;
   readonly admitted: Admitted;
   readonly compute: ServedCompute;
@@ -53,8 +56,10 @@ export class SqlSessions {
   /** Executes in a session that no other request uses in the meantime. */
   async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, limits: SqlLimits): Promise<Json> {
     const idle = this.#idleSessions(served, login);
+    const identity = () =>
+      identityOf(served.world.peek().world, login.route.endpointId, login.role, login.database);
     for (let attempt = 1; ; attempt += 1) {
-      const connected = (await takeUsable(idle)) ?? (await this.#connect(served, login));
+      const connected = (await takeUsable(idle, identity)) ?? (await this.#connect(served, login, identity));
       const { session, admitted, compute, cancelPid } = connected;
       const text = Buffer.from(work.statements[0]?.text ?? "");
       if (!(await served.beginStatement(admitted, text)) && attempt < MAX_ATTEMPTS) {
@@ -87,12 +92,15 @@ export class SqlSessions {
   async #connect(
     served: ServedWorld,
     { route, role, database, applicationName }: SqlLogin,
+    identityNow: () => string,
   ): Promise<Connected> {
     const source = applicationName || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
     const state = new EndableSession();
     const compute = served.attach(admitted, state);
     try {
+      // Before the login: the role may become another one meanwhile.
+      const identity = identityNow();
       const parameters = new Map([
         ["user", role],
         ["database", database],
@@ -116,7 +124,7 @@ export class SqlSessions {
         served.leave(admitted).catch(() => undefined);
       });
       state.connected((error) => session.close(error));
-      return { session, admitted, compute, cancelPid };
+      return { identity, session, admitted, compute, cancelPid };
     } catch (error) {
       await served.leave(admitted);
       throw error;
@@ -163,9 +171,13 @@ async function executeWithin(
 }
 
 /** The session that was used last, so that others can be recognized as superfluous. */
-async function takeUsable(idle: Connected[]): Promise<Connected | undefined> {
+async function takeUsable(idle: Connected[], identity: () => string): Promise<Connected | undefined> {
   for (;;) {
     const connected = idle.pop();
-    if (connected === undefined || (await connected.session.isUsable())) return connected;
+    if (connected === undefined) return undefined;
+    const { session } = connected;
+    if (!(await session.isUsable())) continue;
+    if (connected.identity === identity()) return connected;
+    session.close(CLIENT_ERRORS.terminated);
   }
 }
