@@ -330,6 +330,28 @@ test.each([
   await owner.query("drop role earlier");
 });
 
+test.each(["/sql", "/sql?first"])(
+  "what a client of %s sent before it left is not executed later",
+  async (path) => {
+    const sql = neon(branch.uri);
+    await sql`create table if not exists late_work (path text)`;
+    const sessions = () => sql`select state from pg_stat_activity where application_name = ${path}`;
+    const effect = { delay_connection: { takes: "300ms", clock: "wall" } };
+    await server.sim("PUT", "/faults", [{ name: "slow", effect }]);
+    onTestFinished(async () => void (await server.sim("DELETE", "/faults")));
+    const url = new URL(branch.uri);
+    url.searchParams.set("application_name", path);
+    const leaving = request(origin + path, {
+      method: "POST",
+      headers: { "Neon-Connection-String": url.href },
+    }).on("error", () => undefined);
+    leaving.end(JSON.stringify({ query: "insert into late_work values ($1)", params: [path] }));
+    setTimeout(() => leaving.destroy(), 100);
+    await expect.poll(sessions, { timeout: 10_000 }).toEqual([{ state: "idle" }]);
+    expect(await sql`select path from late_work`).toEqual([]);
+  },
+);
+
 test("a body above 64 MiB is 413, and a larger result is 507", async () => {
   const status = await new Promise((resolve, reject) => {
     const headers = { "Neon-Connection-String": branch.uri, "Content-Length": 64 * 1024 * 1024 + 1 };

@@ -29,8 +29,15 @@ type Connected = {
   readonly cancelPid: number | undefined;
 };
 
-/** Calls `cancel` if the client does not wait any more, until the returned function is called. */
+/** Calls `cancel` when the client does not wait any more, until the returned function is called. */
 export type OnAbandoned = (cancel: () => void) => () => void;
+
+/** The client of a request. It may leave before its statement begins. */
+type WaitingClient = {
+  hasLeft: boolean;
+  /** Cancels what executes now. */
+  cancel: (() => void) | undefined;
+};
 
 /** When a request is cancelled. */
 export type SqlLimits = {
@@ -54,7 +61,31 @@ export class SqlSessions {
   }
 
   /** Executes in a session that no other request uses in the meantime. */
-  async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, limits: SqlLimits): Promise<Json> {
+  async execute(
+    served: ServedWorld,
+    login: SqlLogin,
+    work: SqlWork,
+    { onAbandoned, timeoutMs }: SqlLimits,
+  ): Promise<Json> {
+    const client: WaitingClient = { hasLeft: false, cancel: undefined };
+    const stopListening = onAbandoned(() => {
+      client.hasLeft = true;
+      client.cancel?.();
+    });
+    try {
+      return await this.#executeFor(client, served, login, work, timeoutMs);
+    } finally {
+      stopListening();
+    }
+  }
+
+  async #executeFor(
+    client: WaitingClient,
+    served: ServedWorld,
+    login: SqlLogin,
+    work: SqlWork,
+    timeoutMs: number | undefined,
+  ): Promise<Json> {
     const idle = this.#idleSessions(served, login);
     const identity = () =>
       identityOf(served.world.peek().world, login.route.endpointId, login.role, login.database);
@@ -66,13 +97,15 @@ export class SqlSessions {
         session.close(CLIENT_ERRORS.terminated);
         continue;
       }
+      let isCancelled = false;
       const cancel = () => {
+        isCancelled = true;
         if (cancelPid !== undefined) void this.#cancelKeys.cancelSession(cancelPid);
       };
       try {
         await compute.host.acquire();
         try {
-          const result = await executeWithin(limits, cancel, () => session.execute(work));
+          const result = await executeWithin(timeoutMs, client, cancel, () => session.execute(work));
           // Ends the drop first, so that the changes can be read in the databases of clients.
           compute.endDrop(admitted.connectionId);
           if (session.hasChangedCatalog) await compute.learnContent();
@@ -83,7 +116,9 @@ export class SqlSessions {
       } finally {
         compute.addTransferred(session.receivedBytes);
         served.endWork(admitted);
-        if (session.isConnected && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
+        // A cancellation may arrive late, in the next statement of the session.
+        const isReusable = !isCancelled && session.isConnected && idle.length < MAX_IDLE_SESSIONS;
+        if (isReusable) idle.push(connected);
         else session.close(CLIENT_ERRORS.terminated);
       }
     }
@@ -143,10 +178,13 @@ export class SqlSessions {
 }
 
 async function executeWithin(
-  { onAbandoned, timeoutMs }: SqlLimits,
+  timeoutMs: number | undefined,
+  client: WaitingClient,
   cancel: () => void,
   execute: () => Promise<Json>,
 ): Promise<Json> {
+  if (client.hasLeft) throw canceled("canceling statement due to user request");
+  client.cancel = cancel;
   let isTooLong = false;
   const timer =
     timeoutMs === undefined
@@ -155,19 +193,19 @@ async function executeWithin(
           isTooLong = true;
           cancel();
         }, timeoutMs);
-  const stopListening = onAbandoned(cancel);
   try {
     return await execute();
   } catch (error) {
     if (!isTooLong || !(error instanceof SqlError) || error.code !== QUERY_CANCELED) throw error;
-    throw new SqlError(`the statement did not end within its timeout of ${timeoutMs} ms`, undefined, {
-      severity: "ERROR",
-      code: QUERY_CANCELED,
-    });
+    throw canceled(`the statement did not end within its timeout of ${timeoutMs} ms`);
   } finally {
     clearTimeout(timer);
-    stopListening();
+    client.cancel = undefined;
   }
+}
+
+function canceled(message: string): SqlError {
+  return new SqlError(message, undefined, { severity: "ERROR", code: QUERY_CANCELED });
 }
 
 /** The session that was used last, so that others can be recognized as superfluous. */
