@@ -120,6 +120,17 @@ test("no request sees what another has left in the session", async () => {
   ]);
 });
 
+test("the session of a request that leaves a transaction open ends before its response", async () => {
+  for (let number = 0; number < 5; number += 1) {
+    const { seq = 0 } = (await server.sim("GET", "/events?limit=1000")).body.events.at(-1) ?? {};
+    await post({ query: "begin" });
+    const { events } = (await server.sim("GET", `/events?since=${seq}`)).body;
+    expect(events.map(({ activity }: { activity?: { kind?: string } }) => activity?.kind)).toContain(
+      "disconnect",
+    );
+  }
+});
+
 test("COPY from the client is an error, and so is a statement with an open transaction", async () => {
   const copied = neon(branch.uri)`copy counted from stdin`;
   await expect(copied).rejects.toMatchObject({ code: "0A000" });

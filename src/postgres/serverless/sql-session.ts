@@ -30,6 +30,7 @@ export class SqlSession {
   #receivedBytes = 0;
   #end: SqlError | undefined;
   #hasChangedCatalog = false;
+  #isInTransaction = false;
   /** Resolves when the last request has left no state in the session. Never rejects. */
   #isReset: Promise<void> = Promise.resolve();
 
@@ -54,6 +55,11 @@ export class SqlSession {
     return this.#hasChangedCatalog;
   }
 
+  /** Whether the last request has begun a transaction without ending it. Then only the end of the session is safe. */
+  get isInTransaction(): boolean {
+    return this.#isInTransaction;
+  }
+
   /** Waits for the reset. Whether another request may use it: it is connected, and like a new session. */
   async isUsable(): Promise<boolean> {
     await this.#isReset;
@@ -64,13 +70,14 @@ export class SqlSession {
   async execute({ statements, rawText, begin }: SqlWork): Promise<Json> {
     this.#receivedBytes = 0;
     this.#hasChangedCatalog = false;
+    this.#isInTransaction = false;
     if (begin === undefined) {
       const [statement] = statements as readonly [Statement];
       const result = new SqlResult(rawText, statement.arrayMode);
       const done = this.#exchange(result);
       this.#isReset = this.#reset();
       this.#socket.write(Buffer.concat([bytesOf(statement), RESET]));
-      await done;
+      this.#isInTransaction = !(await done);
       return result.toJson();
     }
     return { results: await this.#executeBatch(statements, rawText, begin) };
@@ -117,7 +124,7 @@ export class SqlSession {
 
   /** Resolves when everything that was sent before was answered, and the session is like a new one. */
   #reset(): Promise<void> {
-    // A reset fails within a transaction that a statement has begun. Then only the end of the session is safe.
+    // A reset fails within a transaction that a statement has begun.
     return this.#exchange().then(
       (isIdle) => (isIdle ? undefined : this.close(CLIENT_ERRORS.terminated)),
       () => this.close(CLIENT_ERRORS.terminated),

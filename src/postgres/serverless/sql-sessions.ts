@@ -27,6 +27,8 @@ type Connected = {
   readonly admitted: Admitted;
   readonly compute: ServedCompute;
   readonly cancelPid: number | undefined;
+  /** Resolves when its end is known in the world. Never rejects. */
+  readonly left: Promise<void>;
 };
 
 /** Calls `cancel` when the client does not wait any more, until the returned function is called. */
@@ -116,10 +118,12 @@ export class SqlSessions {
       } finally {
         compute.addTransferred(session.receivedBytes);
         served.endWork(admitted);
-        // A cancellation may arrive late, in the next statement of the session.
-        const isReusable = !isCancelled && session.isConnected && idle.length < MAX_IDLE_SESSIONS;
-        if (isReusable) idle.push(connected);
-        else session.close(CLIENT_ERRORS.terminated);
+        if (session.isConnected) {
+          // A cancellation may arrive late, in the next statement of the session.
+          const isReusable = !isCancelled && !session.isInTransaction && idle.length < MAX_IDLE_SESSIONS;
+          if (isReusable) idle.push(connected);
+          else await end(connected);
+        }
       }
     }
   }
@@ -153,13 +157,18 @@ export class SqlSessions {
       );
       compute.host.release();
       const session = new SqlSession(socket);
-      socket.once("close", () => {
-        if (cancelPid !== undefined) this.#cancelKeys.forget(cancelPid);
-        // A world that is closed has ended its connections.
-        served.leave(admitted).catch(() => undefined);
+      const left = new Promise<void>((resolve) => {
+        socket.once("close", () => {
+          if (cancelPid !== undefined) this.#cancelKeys.forget(cancelPid);
+          // A world that is closed has ended its connections.
+          void served
+            .leave(admitted)
+            .catch(() => undefined)
+            .then(resolve);
+        });
       });
       state.connected((error) => session.close(error));
-      return { identity, session, admitted, compute, cancelPid };
+      return { identity, session, admitted, compute, cancelPid, left };
     } catch (error) {
       await served.leave(admitted);
       throw error;
@@ -213,9 +222,14 @@ async function takeUsable(idle: Connected[], identity: () => string): Promise<Co
   for (;;) {
     const connected = idle.pop();
     if (connected === undefined) return undefined;
-    const { session } = connected;
-    if (!(await session.isUsable())) continue;
+    if (!(await connected.session.isUsable())) continue;
     if (connected.identity === identity()) return connected;
-    session.close(CLIENT_ERRORS.terminated);
+    await end(connected);
   }
+}
+
+/** What the client does next comes after the end of the session, in history as well. */
+async function end({ session, left }: Connected): Promise<void> {
+  session.close(CLIENT_ERRORS.terminated);
+  await left;
 }
