@@ -79,8 +79,8 @@ async function answer(context: Context, runSql: RunSql | undefined, places: Plac
   let leave: (() => void) | undefined;
   try {
     return await runSql({
-      // Without a socket, the client is in this process.
-      address: plainAddress(incoming?.socket.remoteAddress ?? LOOPBACK),
+      // Without a socket, the client is in this process. A socket that has closed has no address, which no rule allows.
+      address: incoming === undefined ? LOOPBACK : plainAddress(incoming.socket.remoteAddress),
       headers: raw.headers,
       readBody: () =>
         readSqlBody(context, async () => {
