@@ -109,14 +109,15 @@ function answerWithJson(
   headers: Record<string, string>,
 ): Answer | Promise<Answer> {
   headers["ETag"] = body.etag;
+  const isCompressible = body.bytes.byteLength >= SMALLEST_COMPRESSED;
+  if (isCompressible) headers["Vary"] = "Accept-Encoding";
   const known = call.req.header("if-none-match");
-  if (known !== undefined && (known.trim() === "*" || known.includes(body.etag))) {
+  // Tags are compared weakly (RFC 9110, 13.1.2): without `W/`, it is the same tag.
+  if (known !== undefined && (known.trim() === "*" || known.includes(body.etag.slice("W/".length)))) {
     delete headers["Content-Type"];
     return { status: 304, headers, body: null };
   }
-  if (body.bytes.byteLength < SMALLEST_COMPRESSED) return { status, headers, body: body.bytes };
-  headers["Vary"] = "Accept-Encoding";
-  if (!acceptsGzip(call)) return { status, headers, body: body.bytes };
+  if (!isCompressible || !acceptsGzip(call)) return { status, headers, body: body.bytes };
   headers["Content-Encoding"] = "gzip";
   return body.gzipped().then((bytes) => ({ status, headers, body: bytes }));
 }

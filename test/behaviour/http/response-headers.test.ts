@@ -65,6 +65,23 @@ test.each([
   },
 );
 
+test("a 304 to a tag without W/ has the headers that a cache needs", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  for (let number = 0; number < 3; number += 1) await createProject(double);
+  const list = (headers: Record<string, string> = {}) =>
+    double.fetch(
+      new Request("http://localhost/api/v2/projects", {
+        headers: { Authorization: `Bearer ${API_KEY}`, ...headers },
+      }),
+    );
+  const first = await list();
+  const tag = first.headers.get("etag") ?? "";
+  const same = await list({ "If-None-Match": tag.replace("W/", "") });
+  expect(same.status).toBe(304);
+  for (const name of ["ETag", "Vary", "Date"]) expect(same.headers.get(name)).toBe(first.headers.get(name));
+  expect(same.headers.get("vary")).toBe("Accept-Encoding");
+});
+
 test.each([
   ["project", "/projects/:project", { project: { name: "renamed" } }],
   ["branch", "/projects/:project/branches/:branch", { branch: { name: "renamed" } }],
