@@ -42,6 +42,7 @@ export class SumByStart {
   add(timeframes: readonly Timeframe[]): void {
     for (const { start, end, use, activeSeconds, computeSeconds } of timeframes) {
       const sum = this.#sums.get(start);
+      if (sum !== undefined && use === ZERO_USAGE) continue;
       this.#sums.set(start, {
         start,
         end,

@@ -48,8 +48,10 @@ export class HourlyUsageTable {
   /** The same at the instant of these rows. */
   getBefore(past: PastRows, id: string, granularity: Granularity, hour: number): HourlyUsage | undefined {
     const changed = past.changedIn<HourlyUsage>(this);
+    // Nearly always: then no key is needed.
+    if (changed === undefined) return this.get(id, granularity, hour);
     const key = this.keyOf({ of: id + KEY_SUFFIX[granularity], hour });
-    return changed?.has(key) ? changed.get(key) : this.get(id, granularity, hour);
+    return changed.has(key) ? changed.get(key) : this.get(id, granularity, hour);
   }
 
   toArray(): HourlyUsage[] {

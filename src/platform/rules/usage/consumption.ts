@@ -51,7 +51,7 @@ export function consumptionOf(
   let sum = ZERO_USAGE;
   for (let start = monthStart(first); start < first; ) {
     const { [start < dayStart(first) ? "daily" : "hourly"]: finer } = USAGE_PERIODS;
-    sum = addTotals(sum, usageInPeriod(world, id, finer, start, unmetered));
+    sum = plus(sum, usageInPeriod(world, id, finer, start, unmetered));
     start = finer.endOf(start);
   }
   const frames: Timeframe[] = [];
@@ -59,7 +59,7 @@ export function consumptionOf(
   for (let start = first; start < last; start = period.endOf(start)) {
     if (start === monthStart(start)) sum = ZERO_USAGE;
     const use = usageInPeriod(world, id, period, start, unmetered);
-    const after = addTotals(sum, use);
+    const after = plus(sum, use);
     frames.push({
       start,
       end: period.endOf(start),
@@ -122,6 +122,11 @@ function unmeteredIntervals(computes: Iterable<Compute>, now: SimTime): MeteredI
     if (phase.state === "active") intervals.push({ from: phase.meteredAt, to: now, sizeCu: phase.sizeCu });
   }
   return intervals;
+}
+
+/** A period without usage, as most are, needs no new sum. */
+function plus(sum: UsageTotals, use: UsageTotals): UsageTotals {
+  return use === ZERO_USAGE ? sum : addTotals(sum, use);
 }
 
 function wholeSeconds(ms: number): number {

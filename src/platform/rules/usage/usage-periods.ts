@@ -171,6 +171,8 @@ export function usageInPeriod(
     activeMs += within;
     cuMs += within * interval.sizeCu;
   }
+  // Most periods are without usage, and a list of them has millions of these.
+  if (activeMs === 0 && cuMs === 0 && data.data === undefined) return ZERO_USAGE;
   return { activeMs, cuMs, ...sumOfData(data, {}) };
 }
 
