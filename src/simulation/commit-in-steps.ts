@@ -17,6 +17,10 @@ export class WriteInOneStep implements SteppedWrite {
     return this.#hasEnded;
   }
 
+  get isDurable(): boolean {
+    return this.#hasEnded;
+  }
+
   step(): boolean {
     if (!this.#hasEnded) this.#write();
     this.#hasEnded = true;
@@ -42,6 +46,10 @@ export class CommitInSteps implements SteppedWrite {
 
   get hasEnded(): boolean {
     return this.#write.hasEnded;
+  }
+
+  get isDurable(): boolean {
+    return this.#write.isDurable;
   }
 
   step(): boolean {

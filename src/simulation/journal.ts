@@ -62,6 +62,8 @@ export interface SteppedWrite {
   step(): boolean;
   /** Whether it is in history or has failed, by its own steps or because something else had to wait for it. */
   readonly hasEnded: boolean;
+  /** Whether it is durable, by its own sync or because something else had to wait for it. */
+  readonly isDurable: boolean;
   /**
    * Makes it durable without blocking others; `undefined` if it is durable. The next write makes it durable first,
    * and blocks for that. Rejects with `OutcomeUnknown`.

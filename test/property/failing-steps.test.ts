@@ -5,48 +5,16 @@ import { expect, test, vi } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { BatchWriter } from "../../src/store/journal/batch-writer.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
-import { createDouble, createProject, type Double } from "../support/double/double.ts";
+import { createDouble, createProject } from "../support/double/double.ts";
 import { temporaryDirectory } from "../support/process/process.ts";
 import { expectHolds } from "../support/properties/properties.ts";
+import { keyNames, OTHERS, settled, worldTurns } from "../support/requests/world-turns.ts";
 
-const USAGE =
-  "/consumption_history/account?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&granularity=daily";
-const OTHERS = {
-  list: (double: Double, projectId: string) => double.api("GET", `/projects/${projectId}/operations`),
-  usage: (double: Double) => double.api("GET", USAGE),
-  about: (double: Double, projectId: string) =>
-    double.world.read(({ eventsAbout }) => eventsAbout(projectId, 5)),
-  events: (double: Double) => double.world.events(0, 1_000),
-  advance: (double: Double) => double.world.advance({ by: 100_000 }),
-  clear: (double: Double) => double.world.clearRequests(),
-  flush: (double: Double) => double.world.flush(),
-  requests: (double: Double) => double.world.requests(0, 100),
-  view: (double: Double) => double.world.viewAt({ seq: 5 }),
-  bug: (double: Double) =>
-    double.world.transact(({ execute }) => {
-      execute({ type: "ResetWorld" });
-      throw new Error("a bug");
-    }),
-} as const;
-
-const names = Object.keys(OTHERS) as (keyof typeof OTHERS)[];
-/** What begins in each turn of the event loop, and which steps of commits fail. */
-const turns = fc.array(fc.array(fc.constantFrom("key", "key", "key", ...names), { maxLength: 4 }), {
-  minLength: 10,
-  maxLength: 40,
-});
 /** One step in sixteen. */
 const failures = fc.array(
   fc.nat(15).map((number) => number === 0),
   { minLength: 200, maxLength: 200 },
 );
-
-/** Its own failure is expected, and has other tests. */
-async function settled(work: () => unknown): Promise<void> {
-  try {
-    await work();
-  } catch {}
-}
 
 /** The steps of commits fail as the list says. Returns a function that ends this. */
 function failSteps(fails: readonly boolean[]): () => void {
@@ -71,7 +39,7 @@ function failSteps(fails: readonly boolean[]): () => void {
 test("when steps of commits fail among other requests, each answer says what is stored", async () => {
   const met = { stored: 0, refused: 0 };
   await expectHolds(
-    fc.asyncProperty(turns, failures, async (begun, fails) => {
+    fc.asyncProperty(worldTurns(10, ["key"]), failures, async (begun, fails) => {
       const { path, remove } = temporaryDirectory();
       const storage = new DataDirectory(path, MIGRATIONS_FOLDER);
       const double = await createDouble({ storage, operations: "immediate" });
@@ -99,8 +67,7 @@ test("when steps of commits fail among other requests, each answer says what is 
         await Promise.all(others);
         clock.mockRestore();
         endFailures();
-        const listed = (await double.api("GET", "/api_keys")).body as readonly { readonly name: string }[];
-        const stored = new Set(listed.map(({ name }) => name));
+        const stored = await keyNames(double);
         for (const [index, { status }] of answers.entries()) {
           expect([200, 503]).toContain(status);
           met[status === 200 ? "stored" : "refused"] += 1;

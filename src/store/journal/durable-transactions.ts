@@ -67,7 +67,7 @@ export class DurableTransactions {
   begin(work: () => Iterator<void>, onCommitted: () => void, onDurable: () => void): SteppedWrite {
     this.#begin();
     const steps = work();
-    const write = new TransactionInSteps(() => {
+    const write: TransactionInSteps = new TransactionInSteps(() => {
       try {
         if (steps.next().done !== true) return false;
       } catch (error) {
@@ -76,7 +76,10 @@ export class DurableTransactions {
         throw error;
       }
       this.#open = undefined;
-      this.#commit(onDurable);
+      this.#commit(() => {
+        write.isDurable = true;
+        onDurable();
+      });
       onCommitted();
       return true;
     }, this.#log);
@@ -182,6 +185,7 @@ export class DurableTransactions {
 class TransactionInSteps implements SteppedWrite {
   readonly #takeStep: () => boolean;
   readonly #log: LogSync | undefined;
+  isDurable = false;
   #isCommitted = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -207,6 +211,6 @@ class TransactionInSteps implements SteppedWrite {
   }
 
   durable(): Promise<void> | undefined {
-    return this.#log?.later();
+    return this.isDurable ? undefined : this.#log?.later();
   }
 }

@@ -94,6 +94,8 @@ export class LogSync {
   later(): Promise<void> | undefined {
     const unsynced = this.#unsynced;
     if (unsynced === undefined) return undefined;
+    // Its descriptor may be that of another file by now.
+    if (this.#isClosed && unsynced.promise === undefined) return Promise.reject(closedBeforeSync());
     unsynced.promise ??= this.#syncInBackground(unsynced);
     return unsynced.promise;
   }
@@ -159,7 +161,7 @@ export class LogSync {
    */
   #rewrite(unsynced: Unsynced): void {
     try {
-      if (this.#isClosed) throw new Error("the world was closed before its log was synced");
+      if (this.#isClosed) throw closedBeforeSync();
       if (intactWalBytes(this.#sqlite.name) < this.#end())
         throw new Error("the write-ahead log cannot be read back");
       makeWalDurable(this.#sqlite.name);
@@ -208,4 +210,8 @@ export class LogSync {
       // The log still contains everything.
     }
   }
+}
+
+function closedBeforeSync(): OutcomeUnknown {
+  return new OutcomeUnknown("the world was closed before its log was synced");
 }

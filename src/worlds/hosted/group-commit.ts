@@ -107,11 +107,11 @@ export class GroupCommit {
   now(): void {
     const commit = this.#begin(({ simulation, clock }, requests, onLost) => {
       const events = simulation.commit(clock.state(), clock.now(), requests, onLost);
-      return { events, step: () => true, hasEnded: true, durable: () => undefined };
+      return { events, step: () => true, hasEnded: true, isDurable: true, durable: () => undefined };
     });
     if (commit === undefined) return;
-    // This commit has made the previous one durable, whose subscribers are notified first.
-    if (this.#syncing?.commit.live === commit.live) this.#finish(this.#syncing.commit);
+    // This commit has made the previous one durable, or closing the file of its world has. Its subscribers are notified first.
+    if (this.#syncing?.commit.write.isDurable === true) this.#finish(this.#syncing.commit);
     this.#finish(commit);
   }
 

@@ -245,6 +245,9 @@ class InterruptedDirectory extends DataDirectory {
       get hasEnded() {
         return write.hasEnded;
       },
+      get isDurable() {
+        return write.isDurable;
+      },
       step: () => {
         this.#steps += 1;
         this.beforeStep(this.#steps);

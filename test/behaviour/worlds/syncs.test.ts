@@ -103,6 +103,27 @@ test("a commit that cannot wait makes the change before it durable, which is ans
   expect(await isAnswered(createKey("third"))).toBe(false);
 });
 
+test("a change that the end of its world has made durable is notified before those after it", async () => {
+  const { double, syncs, createKey, isAnswered } = await createHeld({ operations: "immediate" });
+  const created = double.api("POST", "/projects", { project: { name: "shop" } });
+  while (!(await isAnswered(created))) syncs.end();
+  const seen: number[] = [];
+  onTestFinished(double.world.subscribe((events) => void seen.push(...events.map(({ seq }) => seq))));
+  const key = createKey("first");
+  await isAnswered(key);
+  const failing = () =>
+    double.world.transact(({ execute }) => {
+      execute({ type: "ResetWorld" });
+      throw new Error("a bug");
+    });
+  expect(failing).toThrow("a bug");
+  await double.world.advance({ by: 600_000 });
+  expect([seen.length > 1, await isAnswered(key), syncs.held]).toEqual([true, true, 1]);
+  syncs.end();
+  expect((await key).status).toBe(200);
+  expect(seen).toEqual(seen.map((_, index) => (seen[0] ?? 0) + index));
+});
+
 test("a read that depends on nothing that is being synced does not wait", async () => {
   const { double, syncs, createKey, isAnswered } = await createHeld();
   const creation = async (name: string) => {

@@ -131,6 +131,9 @@ export class FollowedDirectory extends DataDirectory {
         get hasEnded() {
           return steps.hasEnded;
         },
+        get isDurable() {
+          return steps.isDurable;
+        },
         step() {
           if (!isDone) isDone = follow(before, () => steps.step());
           if (isDone) undurable = all;

@@ -1,6 +1,6 @@
 import fs, { readFileSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
@@ -184,6 +184,19 @@ test("a world whose last commit is not durable is closed without a checkpoint", 
   const reopened = openStore(path, OPTIONS);
   expect(reopened.world.seq).toBe(head + 1);
   reopened.close();
+});
+
+test("a commit that was not synced before its world was closed is not synced afterwards", async () => {
+  const { simulation, close, syncs, decide } = createWorld();
+  decide();
+  const commit = simulation.beginCommit(clockAt(1), 1);
+  while (!commit.step());
+  syncs.failsAtOnce = true;
+  close();
+  syncs.failsAtOnce = false;
+  const durable = Promise.race([commit.durable(), nextTurn("it is being synced")]);
+  await expect(durable).rejects.toBeInstanceOf(OutcomeUnknown);
+  expect(syncs.held).toBe(0);
 });
 
 test("a checkpoint makes the last commit durable first", () => {
