@@ -42,15 +42,14 @@ export class StoredHistory {
 
   async requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {
     const { lifecycle, commits, advancer, transactions } = this.#parts;
-    const read = () => {
-      const { simulation, requests } = lifecycle.requireLive();
-      if (requests?.isEmpty === false) commits.now();
-      const after = Math.max(since, requests?.lastPruned ?? 0);
-      return lifecycle.guardRead(() => simulation.journal.requests(after, limit));
-    };
-    if (advancer.pauses.areExpected) return transactions.read(read);
-    await this.#runDue();
-    const logged = read();
+    // After a pause of an advance, the next group is small.
+    if (advancer.pauses.areExpected) await transactions.read(() => undefined);
+    else await this.#runDue();
+    if (lifecycle.requireLive().requests?.isEmpty === false) await commits.next();
+    await advancer.committing;
+    const { simulation, requests } = lifecycle.requireLive();
+    const after = Math.max(since, requests?.lastPruned ?? 0);
+    const logged = lifecycle.guardRead(() => simulation.journal.requests(after, limit));
     await commits.syncing;
     return logged;
   }
@@ -66,11 +65,10 @@ export class StoredHistory {
   }
 
   #committedPoint(point: PointSelector): Result<HistoryPoint> {
-    const { lifecycle, commits, advancer } = this.#parts;
+    const { lifecycle, advancer } = this.#parts;
     const { simulation, clock } = lifecycle.requireLive();
-    // In a pause, everything is committed. Otherwise it is in this turn: the view reads the journal up to the head.
-    if (!advancer.pauses.areExpected) commits.now();
-    const head = { seq: simulation.world.seq, at: advancer.pauses.at ?? clock.now() };
+    // The view reads the journal up to the head. What was decided since the caller began need not be in it.
+    const head = { seq: simulation.committedSeq, at: advancer.pauses.at ?? clock.now() };
     return lifecycle.guardRead(() => resolvePoint(simulation.journal, point, head));
   }
 

@@ -158,6 +158,30 @@ test("a read that depends on nothing that is being synced does not wait", async 
   await Promise.all([...answers, renamed, key]);
 });
 
+test("the request log and views of the past wait for the commits before them, and sync nothing", async () => {
+  const { double, syncs, createKey, isAnswered } = await createHeld();
+  const { seq } = double.world.history();
+  const first = createKey("first");
+  await isAnswered(first);
+  const second = createKey("second");
+  await isAnswered(second);
+  // Each sync on the thread would fail.
+  syncs.failsAtOnce = true;
+  const requests = double.sim("GET", "/requests");
+  const view = double.world.viewAt({ seq: seq + 2 });
+  expect(await Promise.all([requests, view].map(isAnswered))).toEqual([false, false]);
+  const third = createKey("third");
+  expect([await isAnswered(third), syncs.held]).toEqual([false, 1]);
+  syncs.end();
+  expect([(await first).status, ...(await Promise.all([requests, view].map(isAnswered)))]).toEqual([
+    ...[200, false, false],
+  ]);
+  syncs.end();
+  await Promise.all([second, third]);
+  expect([(await requests).body.requests.length, (await view).ok, syncs.held]).toEqual([3, true, 0]);
+  expect(await view).toMatchObject({ value: { head: { seq: seq + 2 } } });
+});
+
 test("a list of operations contains those that are not committed, and syncs nothing", async () => {
   const { double, syncs, isAnswered } = await createHeld({ operations: "immediate" });
   const durably = async <T>(answer: Promise<T>) => {
