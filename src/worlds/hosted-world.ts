@@ -211,9 +211,9 @@ export class HostedWorld implements WorldHandle {
   }
 
   history(): HistoryInfo {
-    const { history, simulation } = this.#lifecycle.requireLive();
+    const { history, simulation, upkeepFailure } = this.#lifecycle.requireLive();
     const { journal, committedSeq } = simulation;
-    return { id: history.historyId, forgottenSeq: journal.oldest.seq, seq: committedSeq };
+    return { id: history.historyId, forgottenSeq: journal.oldest.seq, seq: committedSeq, upkeepFailure };
   }
 
   /** Runs what is due and makes the clock's position durable, so that a copy of the file is current. */

@@ -131,6 +131,8 @@ export type HistoryInfo = {
   readonly forgottenSeq: number;
   /** Sequence number of the last event. */
   readonly seq: number;
+  /** Why the last checkpoint or truncation of history could not be stored; `undefined` if they were. */
+  readonly upkeepFailure?: string | undefined;
 };
 
 /** A command about an instant that may have passed, which was learned outside of a transaction. */

@@ -143,7 +143,10 @@ export const ready = z.strictObject({
   world: z.string(),
   now: instant,
   size_bytes: bytes,
-  history: z.strictObject({ id: z.string(), seq, forgotten_seq: seq }),
+  history: z.strictObject({
+    ...{ id: z.string(), seq, forgotten_seq: seq },
+    upkeep_failure: z.string().optional(),
+  }),
   version: z.string(),
 });
 export const lane = z.strictObject({

@@ -51,6 +51,6 @@ function readiness({ world, server }: ControlRequest) {
   };
 }
 
-function renderHistory({ id, seq, forgottenSeq }: HistoryInfo) {
-  return { id, seq, forgotten_seq: forgottenSeq };
+function renderHistory({ id, seq, forgottenSeq, upkeepFailure }: HistoryInfo) {
+  return omitUndefined({ id, seq, forgotten_seq: forgottenSeq, upkeep_failure: upkeepFailure });
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { messageOf } from "../../kernel/message-of.ts";
 import { readStoredRows } from "../../platform/world/stored-rows.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import {
@@ -8,7 +9,7 @@ import {
   nextTruncation,
   type Retention,
 } from "../retention.ts";
-import type { StoreUnavailable } from "../world-handle.ts";
+import { StoreUnavailable } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 import { runInBackground } from "./store-failure.ts";
 import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
@@ -94,9 +95,21 @@ export class HistoryUpkeep {
 
   #retainHistory(live: LiveWorld): void {
     const { world } = live.simulation;
-    if (isCheckpointDue(world, live.checkpointDue)) runInBackground(() => this.#truncateHistory(live, true));
-    else if (live.clock.now() >= live.truncationDueAt)
-      runInBackground(() => this.#truncateHistory(live, false));
+    const isDue = isCheckpointDue(world, live.checkpointDue);
+    if (!isDue && live.clock.now() < live.truncationDueAt) return;
+    runInBackground(() => this.#reportingFailure(live, () => this.#truncateHistory(live, isDue)));
+  }
+
+  /** A failure, for example on a full disk, changes nothing. The next checkpoint or truncation is tried when it is due. */
+  async #reportingFailure(live: LiveWorld, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.#lifecycle.live !== live) return;
+      live.upkeepFailure = messageOf(error);
+      // What else can fail has reported it.
+      if (!(error instanceof StoreUnavailable)) this.#lifecycle.reportFailure(error);
+    }
   }
 
   /** Applies retention in the background, after a checkpoint if one is due. */
@@ -119,6 +132,7 @@ export class HistoryUpkeep {
     }
     const { seq } = journal.oldest;
     applyRetention(journal, world, clock.now(), this.#retention);
+    if (takesCheckpoint) live.upkeepFailure = undefined;
     if (!takesCheckpoint && journal.oldest.seq === seq) return;
     await deleteUnneededSecrets(live, this.#lifecycle);
     if (isCurrent() && simulation.hasUncommittedRows) this.#schedule();

@@ -40,6 +40,8 @@ export type LiveWorld = {
   checkpointDue: CheckpointDue;
   /** When retention is applied next. */
   truncationDueAt: SimTime;
+  /** Why the last checkpoint or truncation of history could not be stored. */
+  upkeepFailure?: string | undefined;
 };
 
 export type OpeningOptions = {

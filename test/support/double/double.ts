@@ -31,6 +31,8 @@ export type DoubleOptions = ServerOptions & {
   readonly rateLimit?: boolean;
   readonly storage?: WorldStorage;
   readonly journal?: MemoryJournal;
+  /** Called with each failure of the storage. */
+  readonly onFailure?: (error: unknown) => void;
 };
 
 /** A new world in memory, at 2026-01-01, on a manual clock and seed 1 unless the options say otherwise. */
@@ -49,7 +51,7 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
       apiKey: API_KEY,
       ...options,
     },
-    () => undefined,
+    options.onFailure ?? (() => undefined),
   );
   const app = createApp({
     worlds,
