@@ -31,11 +31,16 @@ export async function copyDatabase(
       await promises.copyFile(walPath(source), walPath(path), constants.COPYFILE_FICLONE);
   });
   if (leavesLog) checkpointWal(path);
-  const copy = await promises.open(path, "r");
+  await syncInThreadPool(path);
+}
+
+/** Syncs a file to disk without blocking this thread. */
+export async function syncInThreadPool(path: string): Promise<void> {
+  const file = await promises.open(path, "r");
   try {
-    await copy.sync();
+    await file.sync();
   } finally {
-    await copy.close();
+    await file.close();
   }
 }
 

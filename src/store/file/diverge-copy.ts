@@ -11,9 +11,12 @@ import { RowWriter } from "../tables/row-writer.ts";
 import { world } from "../tables/schema.ts";
 import { textOfWriteRow } from "../tables/statement.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
+import { syncInThreadPool } from "./copy.ts";
+import { openCopyWriter } from "./open-copy-writer.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
 import { readWorldRow } from "./read-world.ts";
-import { rewindHistory } from "./rewind-history.ts";
+import { type RewoundHistory, rewindHistory } from "./rewind-history.ts";
+import { compareHourlyUsage, type HourlyDifference, rewindTables } from "./rewind-tables.ts";
 import { checkpointAndClose } from "./sqlite-connection.ts";
 
 /** How a copy of a world's file differs from its origin. */
@@ -39,12 +42,37 @@ function writeOnce(sqlite: BetterSqlite3.Database): void {
   sqlite.exec("PRAGMA cache_size = -4096; BEGIN IMMEDIATE");
 }
 
-/** Turns a copy that is not open into a history of its own. If this fails, the copy must be discarded. */
+/**
+ * Turns a copy that is not open into a history of its own. If this fails, the copy must be discarded.
+ * `threadFromBytes`: the size from which on a thread rewinds the tables.
+ */
 export async function divergeCopy(
   path: string,
   options: OpenOptions,
-  { historyId, originWorld, clock, rewindTo }: DivergenceOptions,
+  divergence: DivergenceOptions,
+  threadFromBytes?: number,
 ): Promise<void> {
+  const rewound = await divergeHistory(path, options, divergence);
+  if (rewound === undefined) return;
+  const { world, hours, history } = rewound;
+  const writer = openCopyWriter(path, threadFromBytes);
+  try {
+    await rewindTables(writer, world, hours, history);
+    await writer.commit();
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+  // The file is synced again when it is moved into place, which then has nothing left to write.
+  await syncInThreadPool(path);
+}
+
+/** Everything but the tables of a world that is rewound. Returns what they need. */
+async function divergeHistory(
+  path: string,
+  options: OpenOptions,
+  { historyId, originWorld, clock, rewindTo }: DivergenceOptions,
+): Promise<{ world: World; hours: HourlyDifference; history: RewoundHistory } | undefined> {
   const sqlite = connectToCurrent(path, options);
   try {
     // An unfinished copy is never read, and it is synced before it is moved into place.
@@ -54,11 +82,19 @@ export async function divergeCopy(
     if (row === undefined) throw new CorruptFile("there is no world in this file");
     const history = readHistoryRow(sqlite);
     const now = rewindTo?.at ?? row.now;
-    const rewound = rewindTo === undefined ? row : await rewindHistory(sqlite, row, rewindTo.world, now);
+    const rewound =
+      rewindTo === undefined
+        ? undefined
+        : {
+            world: rewindTo.world,
+            history: await rewindHistory(sqlite, row, rewindTo.world, now),
+            hours: await compareHourlyUsage(sqlite, rewindTo.world),
+          };
+    const end = rewound?.history.row ?? row;
     const origin: HistoryOrigin = {
       world: originWorld,
       historyId: history.historyId,
-      seq: rewound.seq,
+      seq: end.seq,
       at: now,
     };
     const mode = clock.mode ?? row.clock.mode;
@@ -79,10 +115,11 @@ export async function divergeCopy(
           value: value && copyBranchData(value, now, rewindTo === undefined),
         });
       }
-      sqlite.prepare(textOfWriteRow(world)).run(...worldRowValues({ ...rewound, clock: state, now }));
+      sqlite.prepare(textOfWriteRow(world)).run(...worldRowValues({ ...end, clock: state, now }));
       writeHistoryRow(sqlite, { ...history, historyId, origin });
     })();
     if (rewindTo !== undefined) sqlite.exec("COMMIT; PRAGMA journal_mode = WAL");
+    return rewound;
   } finally {
     checkpointAndClose(sqlite);
   }

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type BetterSqlite3 from "better-sqlite3";
+import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { copyBranchData } from "../../../src/platform/model/branch-data.ts";
 import type { RecordedEvent } from "../../../src/platform/model/events.ts";
@@ -36,12 +37,21 @@ const WALL_NOW = 5_000;
 const verify = (file: string) => verifyFile(inMemory(file), async () => undefined);
 
 /** A copy that goes its own way. */
-async function diverged(file: string, options: Partial<DivergenceOptions> = {}): Promise<string> {
+async function diverged(
+  file: string,
+  options: Partial<DivergenceOptions> = {},
+  threadFromBytes?: number,
+): Promise<string> {
   const copy = copyOf(file);
-  await divergeCopy(copy, OPTIONS, {
-    ...{ historyId: "fork", originWorld: "default", clock: { wallNow: WALL_NOW } },
-    ...options,
-  });
+  await divergeCopy(
+    copy,
+    OPTIONS,
+    {
+      ...{ historyId: "fork", originWorld: "default", clock: { wallNow: WALL_NOW } },
+      ...options,
+    },
+    threadFromBytes,
+  );
   return copy;
 }
 
@@ -50,13 +60,14 @@ async function rewound(
   file: string,
   seq: number,
   change: (sqlite: BetterSqlite3.Database) => void = () => undefined,
+  threadFromBytes?: number,
 ) {
   const sqlite = inMemory(file);
   const journal = new SqliteJournal(sqlite, readWorldRow(sqlite) ?? { seq: 0, at: 0, chain: 0 });
   const world = await worldAt(journal, seq, async () => undefined);
   const changed = copyOf(file);
   inDatabase(changed, change);
-  return { world, path: await diverged(changed, { rewindTo: { at: world.at, world } }) };
+  return { world, path: await diverged(changed, { rewindTo: { at: world.at, world } }, threadFromBytes) };
 }
 
 /** The last events of all decisions that a file has. */
@@ -150,6 +161,37 @@ describe.each(["complete", "truncated"] as const)("a copy of an earlier point of
     expect(read(path).clock).toEqual({ now: world.at, state });
     expect(readHistoryRow(inMemory(path)).origin).toMatchObject({ seq, at: world.at });
   });
+});
+
+/** All rows of all tables, as SQLite stores them. */
+function dump(file: string): unknown {
+  const sqlite = inMemory(file);
+  const names = sqlite
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .pluck()
+    .all();
+  return names.map((name) => [name, sqlite.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all()]);
+}
+
+test("a thread writes the same rows to a copy of an earlier point, and leaves one file", async () => {
+  for (const seq of pointsIn(files.complete).filter((_, index) => index % 4 === 0)) {
+    const inSteps = await rewound(files.complete, seq, undefined, Number.POSITIVE_INFINITY);
+    const inThread = await rewound(files.complete, seq, undefined, 0);
+    expect(dump(inThread.path)).toEqual(dump(inSteps.path));
+    expect(inMemory(inThread.path).pragma("integrity_check", { simple: true })).toBe("ok");
+    expect(existsSync(`${inThread.path}-wal`)).toBe(false);
+    expect(await verify(inThread.path)).toMatchObject({ ok: true, differences: [], to: seq });
+  }
+});
+
+test("a row that cannot be written fails the copy, in a thread too", async () => {
+  const noComputes = (sqlite: BetterSqlite3.Database) => sqlite.exec("DROP TABLE computes");
+  const seq = files.first;
+  for (const threadFromBytes of [0, Number.POSITIVE_INFINITY]) {
+    const failed = rewound(files.complete, seq, noComputes, threadFromBytes);
+    await expect(failed).rejects.toThrow(BetterSqlite3.SqliteError);
+    await expect(failed).rejects.toThrow("no such table: computes");
+  }
 });
 
 test("a copy has the requests and the uses of keys up to its point, and the data of its branches", async () => {
