@@ -48,7 +48,7 @@ export async function rewindTables(
   writer: CopyWriter,
   world: World,
   hours: HourlyDifference,
-  { finishedBeforeReset }: Pick<RewoundHistory, "finishedBeforeReset">,
+  { deleteOperations, finishedBeforeReset }: Omit<RewoundHistory, "row">,
 ): Promise<void> {
   for (const name of JOURNALED_TABLES) {
     const table = tableName(name);
@@ -56,18 +56,13 @@ export async function rewindTables(
       if (hours.deleted === "all") await writer.execute(`DELETE FROM ${table}`);
       else await deleteRows(writer, table, hours.deleted);
       await writeRows(writer, name, hours.written);
-      continue;
+    } else {
+      // Finished operations are in no world, and stay in their table.
+      await writer.execute(name === "operations" ? deleteOperations : `DELETE FROM ${table}`);
+      await writeRows(writer, name, world[name].entries());
     }
-    // Finished operations are in no world, and stay in their table.
-    const retainsFinished = name === "operations" && finishedBeforeReset === undefined;
-    await writer.execute(
-      retainsFinished
-        ? `DELETE FROM ${table} WHERE "number" > ${world.numbers.operation}`
-        : `DELETE FROM ${table}`,
-    );
-    await writeRows(writer, name, world[name].entries());
   }
-  const finished = (finishedBeforeReset ?? []).map((operation) => [operation.id, operation] as const);
+  const finished = finishedBeforeReset.map((operation) => [operation.id, operation] as const);
   await writeRows(writer, "operations", finished);
 }
 
