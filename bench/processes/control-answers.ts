@@ -53,14 +53,15 @@ async function createProjects(): Promise<void> {
 
 /** The newest objects, the oldest ones, and the current month, by their names in paths. */
 async function placesInPaths(): Promise<ReadonlyMap<string, string>> {
-  return world.transact(({ world: view, now, operations }) => {
+  return world.transact((transaction) => {
+    const { world: view, now } = transaction;
     const project = view.projects.toArray().at(-1)?.id ?? "";
     const [branch] = view.branches.by("project", project).values();
     const [endpoint] = view.computes.by("project", project).values();
-    const [operation] = operations(project, 1);
+    const [operation] = transaction.operations(project, 1);
     const first = view.projects.toArray()[0]?.id ?? "";
     const [oldestEndpoint] = view.computes.by("project", first).values();
-    const oldestOperation = operations(first, Number.MAX_SAFE_INTEGER).at(-1);
+    const oldestOperation = transaction.operations(first, Number.MAX_SAFE_INTEGER).at(-1);
     return new Map([
       ["project", project],
       ["branch", branch?.id ?? ""],

@@ -189,7 +189,12 @@ function createOrConfigureWorld(
     const settings = settingsChanges(transaction.world.settings, options);
     if (Object.keys(settings).length > 0) transaction.execute({ type: "ConfigureWorld", settings });
   }
-  options.populate?.({ ...transaction, newPassword, hashSecret });
+  options.populate?.({
+    world: transaction.world,
+    execute: (command) => transaction.execute(command),
+    storeSecret: (id, value) => transaction.storeSecret(id, value),
+    ...{ newPassword, hashSecret },
+  });
   const { apiKey, onRevokedKey } = options;
   if (apiKey === undefined || !isRevokedHash(transaction.world, hashSecret(apiKey)))
     return ensureApiKey(transaction, apiKey);

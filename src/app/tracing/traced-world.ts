@@ -1,3 +1,4 @@
+import type { Command } from "../../platform/rules/commands.ts";
 import type { SpanSource, TraceSpan } from "../../ports/tracing.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import type { CommitBatches } from "./commit-batches.ts";
@@ -27,14 +28,7 @@ export function tracedWorld(
       return result instanceof Promise ? result.finally(() => committed?.()) : result;
     };
   const [transact, read] = [traced("transact"), traced("read")];
-  return new Proxy(world, {
-    get(target, key) {
-      if (key === "transact") return transact;
-      if (key === "read") return read;
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  return withMethods(world, { transact, read });
 }
 
 function tracedTransaction(
@@ -44,9 +38,8 @@ function tracedTransaction(
   spans: SpanSource,
   onEvents: () => void,
 ): Transaction {
-  return {
-    ...transaction,
-    execute(command) {
+  return withMethods(transaction, {
+    execute(command: Command) {
       const span = spans.child(request, `decide ${command.type}`, {
         "standin.command": command.type,
         "standin.world": world,
@@ -66,5 +59,17 @@ function tracedTransaction(
         span.end();
       }
     },
-  };
+  });
+}
+
+/** The same object with other methods. */
+function withMethods<T extends object>(object: T, methods: Partial<T>): T {
+  return new Proxy(object, {
+    get(target, key) {
+      const method = methods[key as keyof T];
+      if (method !== undefined) return method;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }

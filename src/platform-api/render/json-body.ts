@@ -9,8 +9,11 @@ export type BodyOptions = {
   /** When time alone changes which rows it has (exclusive; default: never). */
   readonly until?: SimTime | undefined;
   /** Whether the same rows would be read, if they are not rows of the world. */
-  readonly hasSameRows?: ((transaction: Transaction) => boolean) | undefined;
+  readonly hasSameRows?: ((later: LaterRead) => boolean) | undefined;
 };
+
+/** A read that may get the same body. */
+type LaterRead = Pick<Transaction, "world" | "now" | "operations">;
 
 /** A body that has rows as JSON, and other fields. It is the same until something happens, or time alone changes it. */
 export class JsonBody {
@@ -59,10 +62,10 @@ export class JsonBody {
   }
 
   /** Whether the same request would get the same body. */
-  isCurrent(transaction: Transaction): boolean {
-    const { world, now } = transaction;
+  isCurrent(later: LaterRead): boolean {
+    const { world, now } = later;
     if (stateOf(world) !== this.#state || now < this.#from || now >= this.#until) return false;
-    return this.#hasSameRows === undefined || this.#hasSameRows(transaction);
+    return this.#hasSameRows === undefined || this.#hasSameRows(later);
   }
 
   /** Compares cached texts by reference, so this takes no time for each character. */

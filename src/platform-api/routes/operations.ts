@@ -81,7 +81,7 @@ const listProjectOperations = route(
       render: (operation) => renderOperation(operation, transaction.now),
       fields: last && { pagination: { cursor: cursorAfter(last) } },
       // Old operations are deleted without an event.
-      hasSameRows: ({ operations }) => operations(project.id, limit, before) === page,
+      hasSameRows: (later) => later.operations(project.id, limit, before) === page,
     });
   },
 );

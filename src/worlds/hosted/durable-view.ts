@@ -1,9 +1,10 @@
 import { PastRows } from "../../kernel/past-rows.ts";
 import type { SimTime } from "../../kernel/time.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
-import { transactionAt } from "./transaction.ts";
+import { HostedTransaction } from "./transaction.ts";
 import { NeedsWholeWorld, needWholeWorld, worldBefore } from "./world-before.ts";
 
 /** What changes with every commit, in addition to rows. */
@@ -56,29 +57,49 @@ export class DurableView {
   /** Throws `NeedsWholeWorld` if it is not enough for this read. */
   read<T>(work: (transaction: Transaction) => T): T {
     if (this.#past.isBroken) throw new NeedsWholeWorld();
-    const { now } = this;
+    return work(new DurableTransaction(this.live, this.now, this.#world, this.#onLost));
+  }
+
+  end(): void {
+    this.live.simulation.world.changes.endKeeping(this.#past);
+  }
+}
+
+/** A transaction of a view, which has no stored history and no commands. */
+class DurableTransaction extends HostedTransaction {
+  /** The only change of a read is not one of the view. */
+  readonly #current: Transaction;
+
+  constructor(live: LiveWorld, now: SimTime, world: World, onLost: (error: unknown) => void) {
     const hooks = {
       commit: needWholeWorld,
       onCommand: needWholeWorld,
       onChange: needWholeWorld,
       onDurableRow: needWholeWorld,
-      onLost: this.#onLost,
+      onLost,
       readInSteps: needWholeWorld,
     };
-    const transaction = transactionAt(this.live, now, hooks, this.#world);
-    // The only change of a read is not one of the view.
-    const { recordKeyUse } = transactionAt(this.live, now, hooks);
-    return work({
-      ...transaction,
-      recordKeyUse,
-      operations: needWholeWorld,
-      eventsAbout: needWholeWorld,
-      events: needWholeWorld,
-      operation: (id) => this.#world.operations.get(id) ?? needWholeWorld(),
-    });
+    super(live, now, hooks, world);
+    this.#current = new HostedTransaction(live, now, hooks);
   }
 
-  end(): void {
-    this.live.simulation.world.changes.endKeeping(this.#past);
+  override recordKeyUse(keyId: number, address: string): void {
+    this.#current.recordKeyUse(keyId, address);
+  }
+
+  override operations(): never {
+    return needWholeWorld();
+  }
+
+  override eventsAbout(): never {
+    return needWholeWorld();
+  }
+
+  override events(): never {
+    return needWholeWorld();
+  }
+
+  override operation(id: string): Operation {
+    return this.world.operations.get(id) ?? needWholeWorld();
   }
 }

@@ -54,7 +54,7 @@ export async function readAbout<T>(
     ];
     const bySeq = new Map(newer.map((event) => [event.seq, event]));
     const inOrder = [...bySeq.values()].sort((a, b) => b.seq - a.seq);
-    return work({ ...view, found: joinFound(inOrder, older, object) });
+    return work(Object.assign(view, { found: joinFound(inOrder, older, object) }));
   });
 }
 

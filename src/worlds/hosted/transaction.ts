@@ -1,101 +1,138 @@
 import { runToEnd } from "../../kernel/run-to-end.ts";
 import { SECOND, type SimTime } from "../../kernel/time.ts";
+import type { Result } from "../../platform/catalog/refusal-codes.ts";
+import type { BranchData } from "../../platform/model/branch-data.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
+import type { Command } from "../../platform/rules/commands.ts";
 import type { World } from "../../platform/world/world.ts";
+import type { EventFilter } from "../../simulation/journal.ts";
+import type { DescribedRequest } from "../../simulation/request-log.ts";
 import { searchEvents } from "../../simulation/search-events.ts";
 import { enableNewRules } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 
-type TransactionHooks = {
+export type TransactionHooks = {
   /** Called before reads of stored history, so that they see the events of the transaction. */
-  readonly commit: () => void;
+  commit(): void;
   /** Called before each command, also before one that is refused. */
-  readonly onCommand: () => void;
+  onCommand(): void;
   /** Called before the transaction changes anything in the world. */
-  readonly onChange: () => void;
+  onChange(): void;
   /** Called with the events of each command. */
-  readonly onEvents?: ((events: readonly RecordedEvent[]) => void) | undefined;
+  onEvents?(events: readonly RecordedEvent[]): void;
   /** Called after a change outside history that must be durable when the transaction resolves. */
-  readonly onDurableRow: () => void;
+  onDurableRow(): void;
   /** Called with the error of a request that could not be logged. */
-  readonly onLost: (error: unknown) => void;
+  onLost(error: unknown): void;
   readonly readInSteps: Transaction["readInSteps"];
 };
 
-/** The transaction at the instant `now`. `world`: what it sees, if that is not the current state. */
-export function transactionAt(
-  { simulation, requests, history: { secretBox } }: LiveWorld,
-  now: SimTime,
-  { commit, onCommand, onChange, onEvents, onDurableRow, onLost, readInSteps }: TransactionHooks,
-  world: World = simulation.world,
-): Transaction {
-  const { journal } = simulation;
-  const commitPending = () => {
-    if (simulation.hasUncommittedEvents) commit();
-  };
-  return {
-    world,
-    now,
-    readInSteps,
-    execute(command) {
-      onCommand();
-      enableNewRules(simulation, now, onChange);
-      const result = simulation.execute(command, now, onChange);
-      if (result.ok) onEvents?.(result.value);
-      return result;
-    },
-    storeSecret(id, value) {
-      onChange();
-      world.secrets.set({ id, value: secretBox.seal(id, value) });
-    },
-    readSecret(id) {
-      const stored = world.secrets.get(id);
-      return stored === undefined ? undefined : secretBox.open(id, stored.value);
-    },
-    deleteSecret(id) {
-      onChange();
-      world.secrets.delete(id);
-    },
-    storeBranchData(row) {
-      onChange();
-      world.branchData.set(row);
-      onDurableRow();
-    },
-    recordKeyUse(keyId, address) {
-      const use = world.apiKeyUses.get(String(keyId));
-      if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
-      world.apiKeyUses.set({ keyId, lastUsedAt: now, lastUsedFromAddr: address });
-    },
-    logRequest(describe) {
-      try {
-        requests?.append(now, world.seq, describe());
-      } catch (error) {
-        onLost(error);
-      }
-    },
-    operations(projectId, limit, beforeNumber) {
-      if (!isOverlaid(world)) commitPending();
-      const stored = journal.operations(projectId, limit, beforeNumber);
-      return withChanged(stored, changedOperations(world, projectId, beforeNumber), limit);
-    },
-    eventsAbout(id, limit, filter, after = 0) {
-      commitPending();
-      const part = { after, before: simulation.world.seq + 1 };
-      return runToEnd(searchEvents(journal, id, part, limit, filter));
-    },
-    events(since, limit) {
-      commitPending();
-      return journal.events(since, limit);
-    },
-    operation(id) {
-      const recent = world.operations.get(id) ?? world.changes.latest("operations", id);
-      if (recent !== undefined) return recent as Operation;
-      if (!isOverlaid(world)) commitPending();
-      return journal.operation(id);
-    },
-  };
+/** A class, because an object with a function for each method would take a tenth of the time of a read. */
+export class HostedTransaction implements Transaction {
+  readonly world: World;
+  readonly now: SimTime;
+  readonly #live: LiveWorld;
+  readonly #hooks: TransactionHooks;
+
+  /** At the instant `now`. `world`: what it sees, if that is not the current state. */
+  constructor(live: LiveWorld, now: SimTime, hooks: TransactionHooks, world = live.simulation.world) {
+    this.#live = live;
+    this.now = now;
+    this.#hooks = hooks;
+    this.world = world;
+  }
+
+  /** Can be used without the transaction. */
+  get execute(): Transaction["execute"] {
+    return (command) => this.#execute(command);
+  }
+
+  #execute(command: Command): Result<readonly RecordedEvent[]> {
+    const hooks = this.#hooks;
+    const { simulation } = this.#live;
+    const onChange = () => hooks.onChange();
+    hooks.onCommand();
+    enableNewRules(simulation, this.now, onChange);
+    const result = simulation.execute(command, this.now, onChange);
+    if (result.ok) hooks.onEvents?.(result.value);
+    return result;
+  }
+
+  readInSteps<T>(stepsIn: (world: World) => Generator<undefined, T>): Promise<T> {
+    return this.#hooks.readInSteps(stepsIn);
+  }
+
+  storeSecret(id: string, value: string): void {
+    const { world } = this;
+    const { secretBox } = this.#live.history;
+    this.#hooks.onChange();
+    world.secrets.set({ id, value: secretBox.seal(id, value) });
+  }
+
+  readSecret(id: string): string | undefined {
+    const stored = this.world.secrets.get(id);
+    return stored === undefined ? undefined : this.#live.history.secretBox.open(id, stored.value);
+  }
+
+  deleteSecret(id: string): void {
+    this.#hooks.onChange();
+    this.world.secrets.delete(id);
+  }
+
+  storeBranchData(row: BranchData): void {
+    this.#hooks.onChange();
+    this.world.branchData.set(row);
+    this.#hooks.onDurableRow();
+  }
+
+  recordKeyUse(keyId: number, address: string): void {
+    const { now } = this;
+    const { apiKeyUses } = this.world;
+    const use = apiKeyUses.get(String(keyId));
+    if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
+    apiKeyUses.set({ keyId, lastUsedAt: now, lastUsedFromAddr: address });
+  }
+
+  logRequest(describe: () => DescribedRequest): void {
+    try {
+      this.#live.requests?.append(this.now, this.world.seq, describe());
+    } catch (error) {
+      this.#hooks.onLost(error);
+    }
+  }
+
+  operations(projectId: string, limit: number, beforeNumber?: number): readonly Operation[] {
+    const { world } = this;
+    if (!isOverlaid(world)) this.#commitPending();
+    const stored = this.#live.simulation.journal.operations(projectId, limit, beforeNumber);
+    return withChanged(stored, changedOperations(world, projectId, beforeNumber), limit);
+  }
+
+  eventsAbout(id: string, limit: number, filter?: EventFilter, after = 0): readonly RecordedEvent[] {
+    this.#commitPending();
+    const { journal, world } = this.#live.simulation;
+    const part = { after, before: world.seq + 1 };
+    return runToEnd(searchEvents(journal, id, part, limit, filter));
+  }
+
+  events(since: number, limit: number): readonly RecordedEvent[] {
+    this.#commitPending();
+    return this.#live.simulation.journal.events(since, limit);
+  }
+
+  operation(id: string): Operation | undefined {
+    const { world } = this;
+    const recent = world.operations.get(id) ?? world.changes.latest("operations", id);
+    if (recent !== undefined) return recent as Operation;
+    if (!isOverlaid(world)) this.#commitPending();
+    return this.#live.simulation.journal.operation(id);
+  }
+
+  #commitPending(): void {
+    if (this.#live.simulation.hasUncommittedEvents) this.#hooks.commit();
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { Durability, ReadScope } from "../../simulation/undurable-rows.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
@@ -12,7 +14,7 @@ import type { LiveWorld } from "./live-world.ts";
 import type { ReadsInSteps } from "./reads-in-steps.ts";
 import type { Reports } from "./reports.ts";
 import { runInBackground } from "./store-failure.ts";
-import { transactionAt } from "./transaction.ts";
+import { HostedTransaction, type TransactionHooks } from "./transaction.ts";
 import { NeedsWholeWorld } from "./world-before.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
@@ -79,13 +81,13 @@ export class WorldTransactions {
     const refuseChange = () => {
       throw new NeedsWholeWorld();
     };
-    const transaction = transactionAt(live, now, {
+    const hooks: TransactionHooks = {
       commit: () => undefined,
       ...{ onCommand: refuseChange, onChange: refuseChange, onDurableRow: refuseChange },
       onLost: (error) => lifecycle.reportFailure(error),
       readInSteps: (stepsIn) => readsInSteps.begin(live, stepsIn),
-    });
-    return work(transaction);
+    };
+    return work(new HostedTransaction(live, now, hooks));
   }
 
   /** Waits for long work that is running. The promise, if there is one, resolves when the result is durable. */
@@ -103,55 +105,35 @@ export class WorldTransactions {
     scopeOf: ScopeOf | undefined,
     isForClient: boolean,
   ): T | Promise<T> {
-    const { lifecycle, commits, advancer, gate, reports, dueTimer, readsInSteps } = this.#parts;
+    const { lifecycle, commits, advancer, gate, reports, dueTimer } = this.#parts;
     const { running } = gate;
     if (running !== undefined) return running.then(() => this.#run(work, scopeOf, isForClient));
     const live = lifecycle.requireLive();
     const { simulation } = live;
+    const done = new WorkDone(this.#parts, live);
     let result: T;
-    // Due work, which runs first, may stop halfway as well.
-    let mayBeHalfDone = true;
-    let hasCommand = false;
-    let mustCommit = false;
     let mustBeDurable = !isForClient;
     let seqBefore = 0;
-    let activities = 0;
     try {
       const now = live.clock.now();
       enableNewRulesBeforeDue(simulation, now);
       if (!reports.runDueUntil(simulation, now, EVENTS_PER_TURN))
         return advancer.catchUp().then(() => this.#run(work, scopeOf, isForClient));
-      mayBeHalfDone = false;
+      done.mayBeHalf = false;
       mustBeDurable ||= !commits.isDurableButActivity(live);
       seqBefore = simulation.world.seq;
-      const transaction = transactionAt(live, now, {
-        commit: () => commits.now(),
-        onCommand: () => {
-          hasCommand = true;
-        },
-        onChange: () => {
-          mayBeHalfDone = true;
-        },
-        onEvents: (events) => {
-          activities += events.filter(({ type }) => type === "ActivityRecorded").length;
-        },
-        onDurableRow: () => {
-          mustCommit = true;
-        },
-        onLost: (error) => lifecycle.reportFailure(error),
-        readInSteps: (stepsIn) => readsInSteps.begin(live, stepsIn),
-      });
-      result = work(transaction);
+      result = work(new HostedTransaction(live, now, done));
     } catch (bug) {
       const failure = lifecycle.asUnavailable(bug);
       if (lifecycle.live !== live) throw failure;
       // Nothing that waits for the commit may count as done.
-      if (mayBeHalfDone) commits.fail(live, bug);
+      if (done.mayBeHalf) commits.fail(live, bug);
       else this.#continueAfterRead(live);
       throw failure;
     }
+    const { activities } = done;
     dueTimer.arm(lifecycle.requireLive());
-    if (mustCommit) return commits.next().then(() => result);
+    if (done.mustCommit) return commits.next().then(() => result);
     if (!mustBeDurable && simulation.world.seq === seqBefore + activities) {
       if (activities > 0) commits.addActivity(live);
       else if (simulation.hasUncommittedRows) commits.schedule();
@@ -160,7 +142,7 @@ export class WorldTransactions {
     let durability: Durability;
     try {
       durability = lifecycle.guardRead(() =>
-        this.#durabilityOf(live, hasCommand || mayBeHalfDone ? undefined : scopeOf?.()),
+        this.#durabilityOf(live, done.hasCommand || done.mayBeHalf ? undefined : scopeOf?.()),
       );
     } catch (failure) {
       this.#continueAfterRead(live);
@@ -185,5 +167,50 @@ export class WorldTransactions {
     if (scope !== undefined) return simulation.durabilityOf(scope);
     if (simulation.hasUncommittedEvents) return "decided";
     return simulation.hasUndurableEvents ? "written" : "durable";
+  }
+}
+
+/** What the work of a transaction has done. */
+class WorkDone implements TransactionHooks {
+  readonly #parts: WorldParts;
+  readonly #live: LiveWorld;
+  /** Whether the work may have stopped halfway if it throws. Due work, which runs first, may as well. */
+  mayBeHalf = true;
+  hasCommand = false;
+  mustCommit = false;
+  /** The number of its events that are activity of clients. */
+  activities = 0;
+
+  constructor(parts: WorldParts, live: LiveWorld) {
+    this.#parts = parts;
+    this.#live = live;
+  }
+
+  commit(): void {
+    this.#parts.commits.now();
+  }
+
+  onCommand(): void {
+    this.hasCommand = true;
+  }
+
+  onChange(): void {
+    this.mayBeHalf = true;
+  }
+
+  onEvents(events: readonly RecordedEvent[]): void {
+    for (const { type } of events) if (type === "ActivityRecorded") this.activities += 1;
+  }
+
+  onDurableRow(): void {
+    this.mustCommit = true;
+  }
+
+  onLost(error: unknown): void {
+    this.#parts.lifecycle.reportFailure(error);
+  }
+
+  readInSteps<T>(stepsIn: (world: World) => Generator<undefined, T>): Promise<T> {
+    return this.#parts.readsInSteps.begin(this.#live, stepsIn);
   }
 }

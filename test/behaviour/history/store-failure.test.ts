@@ -218,7 +218,7 @@ test("events that a read of stored history has committed are not committed again
       name: "two",
     }),
   );
-  await world.transact(({ operations }) => operations(body.project.id, 1));
+  await world.transact((transaction) => transaction.operations(body.project.id, 1));
   await renamed;
   await new Promise(setImmediate);
   expect(writes).toBe(1);

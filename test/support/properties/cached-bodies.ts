@@ -30,7 +30,11 @@ export async function expectBodiesUpToDate(double: Double): Promise<void> {
   await double.world.transact((transaction) => {
     const before = bodiesAt(transaction);
     for (const ms of LATER) {
-      const later = { ...transaction, now: transaction.now + ms };
+      const later = {
+        world: transaction.world,
+        now: transaction.now + ms,
+        operations: transaction.operations.bind(transaction),
+      };
       for (const { body, renderAt } of [...before, ...bodiesAt(later)]) {
         expect(body).toBeInstanceOf(JsonBody);
         if ((body as JsonBody).isCurrent(later)) expect(`${body}`).toBe(JSON.stringify(renderAt(later.now)));

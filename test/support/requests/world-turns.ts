@@ -8,8 +8,7 @@ const USAGE =
 export const OTHERS = {
   list: (double: Double, projectId: string) => double.api("GET", `/projects/${projectId}/operations`),
   usage: (double: Double) => double.api("GET", USAGE),
-  about: (double: Double, projectId: string) =>
-    double.world.read(({ eventsAbout }) => eventsAbout(projectId, 5)),
+  about: (double: Double, projectId: string) => double.world.read((view) => view.eventsAbout(projectId, 5)),
   events: (double: Double) => double.world.events(0, 1_000),
   advance: (double: Double) => double.world.advance({ by: 100_000 }),
   clear: (double: Double) => double.world.clearRequests(),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Operation } from "../../../src/platform/model/operation.ts";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
-import { transactionAt } from "../../../src/worlds/hosted/transaction.ts";
+import { HostedTransaction } from "../../../src/worlds/hosted/transaction.ts";
 import { expectHolds } from "../../support/properties/properties.ts";
 
 const NUMBERS = 12;
@@ -49,8 +49,8 @@ test("a page of operations before a commit is the page after it", async () => {
           else world.operations.retire(row);
         }
       const live = { simulation: { world, journal, hasUncommittedEvents: true }, history: {} };
-      const { operations } = transactionAt(live as never, 0, HOOKS);
-      expect(operations("shop", limit, before)).toEqual(
+      const transaction = new HostedTransaction(live as never, 0, HOOKS);
+      expect(transaction.operations("shop", limit, before)).toEqual(
         pageOf(rows.values(), "shop", limit, before ?? Number.POSITIVE_INFINITY),
       );
     }),
