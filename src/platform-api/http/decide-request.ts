@@ -20,13 +20,14 @@ import {
   type Decided,
   faultTargetOf,
   handleAfterDelay,
+  hasLaterBody,
   type IncomingRequest,
   journalRequest,
+  type ResultWithLaterBody,
   type RouteResult,
   readScopeOf,
   respond,
 } from "./incoming-request.ts";
-import { LaterBody } from "./later-body.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import type { WriteTurns } from "./write-turns.ts";
 
@@ -115,7 +116,8 @@ export class RequestDecider {
     try {
       const delayed = () => handleAfterDelay(world as WorldHandle, request, handle);
       const result = (await started) ?? (await delayed());
-      return { ...deciding, result: hasLaterBody(result) ? await withLaterBody(result) : result };
+      if (world === undefined || !hasLaterBody(result)) return { ...deciding, result };
+      return { ...deciding, result: await this.#readLaterBody(world, request, result) };
     } catch (error) {
       const result =
         world === undefined && error instanceof RequestError
@@ -123,6 +125,27 @@ export class RequestDecider {
           : errorResponseFrom(error, this.#options.onBug);
       return { ...deciding, result };
     }
+  }
+
+  /** Reads the body after the transaction, and logs what the client gets. A world that is closed by then logs nothing. */
+  async #readLaterBody(
+    world: WorldHandle,
+    request: IncomingRequest,
+    { status, body }: ResultWithLaterBody,
+  ): Promise<RouteResult> {
+    const responseFrom = (error: unknown) => errorResponseFrom(error, this.#options.onBug);
+    const result: RouteResult = await body.read().then((read) => ({ status, body: read }), responseFrom);
+    try {
+      const logged = world.read(
+        (transaction) => journalRequest(transaction, request, result),
+        () => readScopeOf(request),
+      );
+      // The answer does not show the entry, so it does not wait for it.
+      if (logged instanceof Promise) logged.catch(responseFrom);
+    } catch (error) {
+      responseFrom(error);
+    }
+    return result;
   }
 
   /** Handles the request; `undefined` if a fault delays it. */
@@ -182,16 +205,6 @@ export class RequestDecider {
       throw error;
     }
   }
-}
-
-type ResultWithLaterBody = { readonly status: number; readonly body: LaterBody };
-
-async function withLaterBody({ status, body }: ResultWithLaterBody): Promise<RouteResult> {
-  return { status, body: await body.read() };
-}
-
-function hasLaterBody(result: RouteResult): result is ResultWithLaterBody {
-  return "body" in result && result.body instanceof LaterBody;
 }
 
 export function isWrite({ req }: IncomingCall): boolean {

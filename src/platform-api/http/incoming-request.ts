@@ -8,6 +8,7 @@ import type { ReadScope } from "../../simulation/undurable-rows.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
 import { type MatchedFault, waitOutDelays } from "./fault-middleware.ts";
+import { LaterBody } from "./later-body.ts";
 import { idsInResponse, redactedBody, redactedPath } from "./request-journal.ts";
 
 /** A response: a body as an object or as JSON text, or an error. */
@@ -124,13 +125,19 @@ export function readScopeOf({ context: { req }, caller }: IncomingRequest): Read
   return { project: id === undefined ? "any" : { id }, keyId: caller.keyId };
 }
 
-/** Writes the request log. Bodies and ids are stored only for requests that may change something. */
+export type ResultWithLaterBody = { readonly status: number; readonly body: LaterBody };
+
+export function hasLaterBody(result: RouteResult): result is ResultWithLaterBody {
+  return "body" in result && result.body instanceof LaterBody;
+}
+
+/** Writes the request log, unless the rest of the response is read later and may fail. Bodies and ids are stored only for requests that may change something. */
 export function journalRequest(
   transaction: Transaction,
   request: IncomingRequest,
   result: RouteResult,
 ): void {
-  transaction.logRequest(() => describeRequest(request, result));
+  if (!hasLaterBody(result)) transaction.logRequest(() => describeRequest(request, result));
 }
 
 function describeRequest(

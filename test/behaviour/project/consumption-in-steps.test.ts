@@ -100,7 +100,10 @@ test("a reset ends a request for consumption that is still being read, with an e
   const reading = double.api("GET", account);
   await nextTurn();
   await double.sim("POST", "/reset");
-  expect((await reading).status).toBe(503);
+  const { status, body } = await reading;
+  expect(status).toBe(503);
+  const { requests } = (await double.sim("GET", `/requests?path=${account.split("?")[0]}`)).body;
+  expect(requests.map(({ status, code }) => ({ status, code }))).toEqual([{ status, code: body.code }]);
   expect((await double.api("GET", "/projects")).status).toBe(200);
   await double.close();
 });
