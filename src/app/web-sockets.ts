@@ -27,7 +27,7 @@ export function acceptWebSockets(
     sockets ??= new WebSocketServer({ noServer: true, maxPayload: MAX.webSocketMessage });
     sockets.handleUpgrade(request, socket, head, (connected) => {
       const stream = createWebSocketStream(connected);
-      stream.on("error", () => undefined);
+      stream.on("error", ignoreError);
       accept(stream, {
         address: plainAddress(request.socket.remoteAddress),
         webSocket,
@@ -36,10 +36,13 @@ export function acceptWebSockets(
     });
   };
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on("error", () => undefined);
+    socket.on("error", ignoreError);
     server.order.beforeUpgrade(request, () => void upgrade(request, socket, head));
   });
 }
+
+/** A function that is created for a WebSocket would hold its request, with all headers, until it closes. */
+function ignoreError(): void {}
 
 /** Destroys the socket if more bytes arrive than before a login. The returned function ends the limit. */
 function limitBytes(socket: Duplex, receivedBytes: number): () => void {
