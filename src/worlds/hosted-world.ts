@@ -121,7 +121,7 @@ export class HostedWorld implements WorldHandle {
   settledSeq(): number | undefined {
     const { live } = this.#lifecycle;
     if (live === undefined || this.#gate.running !== undefined) return undefined;
-    if (!this.#commits.isDurableButActivity(live) || !this.#reports.isSettled(live)) return undefined;
+    if (!this.#commits.activity.isAll(live) || !this.#reports.isSettled(live)) return undefined;
     return live.simulation.world.seq;
   }
 

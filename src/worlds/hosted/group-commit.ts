@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Deferred, deferred } from "../../kernel/deferred.ts";
 import { messageOf } from "../../kernel/message-of.ts";
-import type { Batch, SteppedWrite } from "../../simulation/journal.ts";
 import type { NewRequests } from "../../simulation/request-log.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import { CommitFollowers } from "./commit-followers.ts";
+import type { CommitInProgress, CommitObserver, Syncing } from "./commit-in-progress.ts";
 import { FlushTimer } from "./flush-timer.ts";
 import { HistoryUpkeep } from "./history-upkeep.ts";
 import type { HostedWorldOptions, LiveWorld } from "./live-world.ts";
@@ -15,27 +15,6 @@ import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /** Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time. */
 const ROWS_WITHIN_MS = 1_000;
-/** The same for activity of clients. A crash loses no more of it. */
-const ACTIVITY_WITHIN_MS = 100;
-
-type CommitInProgress = {
-  readonly live: LiveWorld;
-  /** Callers that wait for this commit. */
-  readonly waiting: Deferred | undefined;
-  readonly hasRequests: boolean;
-  readonly write: SteppedWrite & Pick<Batch, "events">;
-  readonly onDurable: (() => void) | undefined;
-};
-
-/** Called before a commit takes everything that has happened. The result is called when it is durable. */
-type CommitObserver = () => (() => void) | undefined;
-
-/** A commit that is written, and whose sync is in progress. */
-type Syncing = {
-  readonly commit: CommitInProgress;
-  /** Resolves when it is durable, and rejects with `StoreUnavailable`. */
-  readonly promise: Promise<void>;
-};
 
 /**
  * Commits everything that was decided since the last commit at once, then notifies the subscribers. While a commit is
@@ -53,8 +32,7 @@ export class GroupCommit {
   /** Whether a commit is between two of its steps. Another one would complete it, and be overwritten in `#syncing`. */
   #isInSteps = false;
   readonly #flushTimer = new FlushTimer(ROWS_WITHIN_MS, () => runInBackground(() => this.next()));
-  readonly #activityTimer = new FlushTimer(ACTIVITY_WITHIN_MS, () => runInBackground(() => this.next()));
-  readonly #activity = new PendingActivity();
+  readonly activity = new PendingActivity(() => runInBackground(() => this.next()));
 
   constructor(
     lifecycle: WorldLifecycle,
@@ -171,7 +149,7 @@ export class GroupCommit {
     ) => CommitInProgress["write"],
   ): CommitInProgress | undefined {
     this.#flushTimer.cancel();
-    this.#activityTimer.cancel();
+    this.activity.cancelTimer();
     const { live } = this.#lifecycle;
     const waiting = this.#next;
     if (live === undefined) {
@@ -286,20 +264,9 @@ export class GroupCommit {
 
   /** A failed commit may have lost that clients came or left. Subscribers end the connections of all of them. */
   #notifyOfLostActivity(live: LiveWorld, failure: StoreUnavailable): void {
-    if (!this.#activity.isLostWith(live)) return;
+    if (!this.activity.isLostWith(live)) return;
     this.#lifecycle.endClientsOnOpen();
     this.followers.notify(failure);
-  }
-
-  /** Whether everything is durable but activity of clients. */
-  isDurableButActivity(live: LiveWorld): boolean {
-    return this.#activity.isAll(live);
-  }
-
-  /** The events since `isDurableButActivity` returned true are activity. Commits them soon. */
-  addActivity(live: LiveWorld): void {
-    this.#activity.add(live);
-    this.#activityTimer.start();
   }
 
   /** Commits soon, for changes that no answer waits for. */

@@ -1,7 +1,10 @@
+import { FlushTimer } from "./flush-timer.ts";
 import type { LiveWorld } from "./live-world.ts";
 
 /** Events. If as many are not durable, because the disk is slow, clients wait. */
 export const MOST_UNDURABLE = 1_000;
+/** Activity is written at most this long after it happened, in milliseconds of wall-clock time. A crash loses no more of it. */
+const WRITTEN_WITHIN_MS = 100;
 
 /**
  * Tells activity of clients from other events that are not durable. Clients do not wait until it is on disk: a crash
@@ -11,6 +14,12 @@ export class PendingActivity {
   #live: LiveWorld | undefined;
   /** All events up to and including this one are durable, or activity. */
   #seq = 0;
+  readonly #timer: FlushTimer;
+
+  /** `commit` makes everything durable that has happened. */
+  constructor(commit: () => void) {
+    this.#timer = new FlushTimer(WRITTEN_WITHIN_MS, commit);
+  }
 
   /** Whether all events that are not durable are activity, and few. */
   isAll(live: LiveWorld): boolean {
@@ -25,9 +34,15 @@ export class PendingActivity {
     return this.#live === live && this.#seq > live.simulation.committedSeq;
   }
 
-  /** The events since `isAll` returned true are activity. */
+  /** The events since `isAll` returned true are activity. Commits them soon. */
   add(live: LiveWorld): void {
     this.#live = live;
     this.#seq = live.simulation.world.seq;
+    this.#timer.start();
+  }
+
+  /** A commit has begun, which contains it. */
+  cancelTimer(): void {
+    this.#timer.cancel();
   }
 }

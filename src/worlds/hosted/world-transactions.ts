@@ -120,7 +120,7 @@ export class WorldTransactions {
       if (!reports.runDueUntil(simulation, now, EVENTS_PER_TURN))
         return advancer.catchUp().then(() => this.#run(work, scopeOf, isForClient));
       done.mayBeHalf = false;
-      mustBeDurable ||= !commits.isDurableButActivity(live);
+      mustBeDurable ||= !commits.activity.isAll(live);
       seqBefore = simulation.world.seq;
       result = work(new HostedTransaction(live, now, done));
     } catch (bug) {
@@ -135,7 +135,7 @@ export class WorldTransactions {
     dueTimer.arm(lifecycle.requireLive());
     if (done.mustCommit) return commits.next().then(() => result);
     if (!mustBeDurable && simulation.world.seq === seqBefore + activities) {
-      if (activities > 0) commits.addActivity(live);
+      if (activities > 0) commits.activity.add(live);
       else if (simulation.hasUncommittedRows) commits.schedule();
       return result;
     }
