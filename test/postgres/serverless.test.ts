@@ -120,10 +120,13 @@ test("no request sees what another has left in the session", async () => {
   ]);
 });
 
-test("the session of a request that leaves a transaction open ends before its response", async () => {
+test.each([
+  ["leaves a transaction open", "begin"],
+  ["cannot be executed over HTTP", "copy counted from stdin"],
+])("the session of a request that %s ends before its response", async (_, query) => {
   for (let number = 0; number < 5; number += 1) {
     const { seq = 0 } = (await server.sim("GET", "/events?limit=1000")).body.events.at(-1) ?? {};
-    await post({ query: "begin" });
+    await post({ query });
     const { events } = (await server.sim("GET", `/events?since=${seq}`)).body;
     expect(events.map(({ activity }: { activity?: { kind?: string } }) => activity?.kind)).toContain(
       "disconnect",

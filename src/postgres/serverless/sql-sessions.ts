@@ -26,6 +26,8 @@ type Connected = {
   readonly session: SqlSession;
   readonly admitted: Admitted;
   readonly compute: ServedCompute;
+  /** Whether the world has ended it. Then the response does not wait for the world. */
+  readonly state: Pick<EndableSession, "isEnded">;
   readonly cancelPid: number | undefined;
   /** Resolves when its end is known in the world. Never rejects. */
   readonly left: Promise<void>;
@@ -118,12 +120,10 @@ export class SqlSessions {
       } finally {
         compute.addTransferred(session.receivedBytes);
         served.endWork(admitted);
-        if (session.isConnected) {
-          // A cancellation may arrive late, in the next statement of the session.
-          const isReusable = !isCancelled && !session.isInTransaction && idle.length < MAX_IDLE_SESSIONS;
-          if (isReusable) idle.push(connected);
-          else await end(connected);
-        }
+        // A cancellation may arrive late, in the next statement of the session.
+        const isClean = session.isConnected && !isCancelled && !session.isInTransaction;
+        if (isClean && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
+        else if (!connected.state.isEnded) await end(connected);
       }
     }
   }
@@ -168,7 +168,7 @@ export class SqlSessions {
         });
       });
       state.connected((error) => session.close(error));
-      return { identity, session, admitted, compute, cancelPid, left };
+      return { identity, session, admitted, compute, state, cancelPid, left };
     } catch (error) {
       await served.leave(admitted);
       throw error;
