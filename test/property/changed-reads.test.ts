@@ -6,7 +6,7 @@ import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { API_KEY } from "../support/double/double.ts";
 import { temporaryDirectory } from "../support/process/process.ts";
 import { expectHolds } from "../support/properties/properties.ts";
-import { LATE_START, openComparedServer } from "../support/server/compared-server.ts";
+import { type ComparedServer, LATE_START, openComparedServer } from "../support/server/compared-server.ts";
 import { SMALL_BLOCKS } from "../support/store/small-blocks.ts";
 
 /**
@@ -203,7 +203,7 @@ async function openScene(rateLimit: boolean, repeats: boolean) {
 }
 
 /** Two projects of the first account, another account, and keys of all kinds. */
-async function createObjects({ call, read }: Awaited<ReturnType<typeof openComparedServer>>) {
+async function createObjects({ call, read }: ComparedServer) {
   const { project, branch, endpoints } = await read("POST", "/api/v2/projects", { project: {} });
   const other = await read("POST", "/api/v2/projects", { project: {} });
   const { organizations } = await read("GET", "/api/v2/users/me/organizations");

@@ -18,7 +18,6 @@ const BODIES: readonly unknown[] = [
   select,
   { query: "select $1::int as one, $2::text[] as many", params: [1, ["a", null]] },
   { query: "select 1 / 0" },
-  { query: "select nothing", arrayMode: true },
   { queries: [{ query: "show transaction_isolation" }, { query: "show transaction_read_only" }] },
   {
     queries: [
@@ -47,6 +46,7 @@ const BODIES: readonly unknown[] = [
   { query: "select \u0000" },
   { query: `select ${" ".repeat(300_000)}1` },
 ];
+/** Most requests succeed, and fail for one reason only. */
 const usually = <T>(value: T, ...others: readonly T[]) =>
   fc.oneof(
     { weight: 12, arbitrary: fc.constant(value) },
@@ -167,6 +167,7 @@ const change = fc.constantFrom<Change>(
   ["POST", "/_sim/worlds", { name: "fork" }],
   ["DELETE", "/_sim/worlds/fork"],
 );
+/** After them, most requests succeed again. */
 const REPAIRS: readonly Change[] = [
   ["PUT", "/_sim/faults", []],
   ["POST", "/api/v2/projects/P/recover"],
