@@ -23,15 +23,15 @@ export async function compareHourlyUsage(
   sqlite: BetterSqlite3.Database,
   { hourlyUsage }: World,
 ): Promise<HourlyDifference> {
-  const expected = new Map<string, HourlyUsage>();
-  for (const row of hourlyUsage.values()) {
-    expected.set(hourlyUsage.keyOf(row), row);
-    if (expected.size % ROWS_PER_PORTION === 0) await nextTurn();
-  }
   const count = `SELECT count(*) FROM ${tableName("hourlyUsage")}`;
   const stored = sqlite.prepare<[], number>(count).pluck().get() ?? 0;
   await nextTurn();
-  if (expected.size < FEW * stored) return { deleted: "all", written: expected };
+  if (hourlyUsage.size < FEW * stored) return { deleted: "all", written: entriesOf(hourlyUsage) };
+  const expected = new Map<string, HourlyUsage>();
+  for (const [key, row] of entriesOf(hourlyUsage)) {
+    expected.set(key, row);
+    if (expected.size % ROWS_PER_PORTION === 0) await nextTurn();
+  }
   const deleted: number[] = [];
   let compared = 0;
   for (const { rowid, key, isEqual } of compareRows(sqlite, "hourlyUsage", (key) => expected.get(key))) {
@@ -41,6 +41,11 @@ export async function compareHourlyUsage(
     if (compared % ROWS_PER_PORTION === 0) await nextTurn();
   }
   return { deleted, written: expected };
+}
+
+/** One at a time: there may be very many. */
+function* entriesOf(table: World["hourlyUsage"]): Generator<[key: string, row: HourlyUsage]> {
+  for (const row of table.values()) yield [table.keyOf(row), row];
 }
 
 /** Gives the tables of a copy the rows of the world at the point to which its history was rewound. */
