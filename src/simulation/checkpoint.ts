@@ -28,8 +28,8 @@ function rowsOf(world: World, name: (typeof JOURNALED_TABLES)[number]): Iterable
   return world[name as TablesWith<{ checkpoint: "copied" }>].copy();
 }
 
-/** Rows loaded in one step: a few milliseconds of work. */
-const ROWS_PER_STEP = 2_000;
+/** Rows loaded in one step: a millisecond of work. */
+const ROWS_PER_STEP = 500;
 
 /** The world of a checkpoint, without the rows outside history. */
 export function worldFromCheckpoint(checkpoint: Checkpoint): World {
