@@ -1,4 +1,3 @@
-// npm run planted -- [--list] [--only <id>]… [--area <area>] [--json]
 import { parseArgs } from "node:util";
 import { problemsOf } from "./check-list.ts";
 import { AREAS, type PlantedBug } from "./planted-bug.ts";
@@ -14,6 +13,19 @@ type Finding = {
   readonly seconds: number;
 };
 
+const HELP = `Usage: npm run planted -- [options]
+
+Plants one mistake at a time in a copy of the repository, and runs the tests that must find it.
+
+  --list         lists the mistakes, and plants none
+  --only <id>    plants this one; may be repeated
+  --area <area>  plants those of an area (${AREAS.join(", ")}); may be repeated
+  --json         prints JSON
+
+Exits with 1 unless all are found.
+
+  npm run planted -- --only head-mark-not-synced
+`;
 const INTERRUPTED = 130;
 const USAGE_ERROR = 2;
 
@@ -24,8 +36,13 @@ async function main(): Promise<number> {
       only: { type: "string", multiple: true, default: [] },
       area: { type: "string", multiple: true, default: [] },
       json: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   const { only, area, json } = values;
   const unknown = [
     ...only.filter((id) => PLANTED_BUGS.every((bug) => bug.id !== id)).map((id) => `--only: no bug "${id}"`),

@@ -1,14 +1,30 @@
 import { parseArgs } from "node:util";
 import { describeStormFailure, hasCompiler, runStorm } from "./storm-run.ts";
 
-// npm run storm -- [--kind worlds|volumes] [--first <seed>] [--seeds <n>]
+const HELP = `Usage: npm run storm -- [options]
+
+Runs seeds of the storage simulator: calls of the system fail, the process is killed, and the power is cut.
+
+  --kind <kind>   worlds (default) or volumes
+  --first <seed>  the first seed (default: 1000001)
+  --seeds <n>     how many seeds (default: 10000)
+
+Exits with 1 if a seed fails, and prints the command that repeats it.
+
+  npm run storm -- --first 4711 --seeds 1
+`;
 const { values } = parseArgs({
   options: {
     kind: { type: "string", default: "worlds" },
     first: { type: "string", default: "1000001" },
     seeds: { type: "string", default: "10000" },
+    help: { type: "boolean", short: "h", default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
 if (!hasCompiler()) throw new Error("the storm needs Linux and a C compiler (cc)");
 const { kind } = values;
 if (kind !== "worlds" && kind !== "volumes") throw new Error("--kind is worlds or volumes");
