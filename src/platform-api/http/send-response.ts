@@ -140,5 +140,5 @@ async function compressed(
 }
 
 function acceptsGzip(call: IncomingCall): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s|,|$))/.test(call.req.header("accept-encoding") ?? "");
+  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?(\s|,|$))/i.test(call.req.header("accept-encoding") ?? "");
 }

@@ -13,7 +13,7 @@ async function listed(acceptEncoding: string | undefined) {
   return double.fetch(new Request("http://localhost/api/v2/projects", { headers }));
 }
 
-test.each(["gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8"])(
+test.each(["gzip", "GZIP", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8"])(
   "a client that accepts %s gets a compressed list",
   async (acceptEncoding) => {
     const response = await listed(acceptEncoding);
@@ -23,7 +23,7 @@ test.each(["gzip", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8"])(
   },
 );
 
-test.each([undefined, "br", "identity", "gzip;q=0", "gzip; q=0.0, br"])(
+test.each([undefined, "br", "identity", "gzip;q=0", "gzip; q=0.0, br", "gzip;Q=0"])(
   "a client that accepts %s gets text",
   async (acceptEncoding) => {
     const response = await listed(acceptEncoding);
