@@ -54,10 +54,15 @@ export class HostedWorld implements WorldHandle {
 
   constructor(options: HostedWorldOptions) {
     this.name = options.name;
-    this.#lifecycle = new WorldLifecycle(options, () => {
-      this.#dueTimer.disarm();
-      this.#commits.stopTimers();
-    });
+    this.#lifecycle = new WorldLifecycle(
+      options,
+      () => {
+        this.#dueTimer.disarm();
+        this.#commits.stopTimers();
+      },
+      // Subscribers have not got the events of a commit that turns out to be durable. They look when the world is open.
+      () => setImmediate(() => this.#commits.followers.notify()),
+    );
     this.#commits = new GroupCommit(this.#lifecycle, options);
     this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate, this.#reports);
     this.#readsInSteps = new ReadsInSteps(this.#lifecycle);

@@ -14,6 +14,7 @@ import { describeCorruption, storeUnavailable } from "./store-failure.ts";
 export class WorldLifecycle {
   readonly #options: HostedWorldOptions;
   readonly #onDropped: () => void;
+  readonly #onOutcomeKnown: () => void;
   #live: LiveWorld | undefined;
   /** A history whose last commit failed and could not be undone. While there is one, the world is closed. */
   #undecided: History | undefined;
@@ -29,10 +30,14 @@ export class WorldLifecycle {
   /** The offset of the host's clock when the world was closed until its next use. */
   #dormantSinceOffset: number | undefined;
 
-  /** `onDropped` runs whenever the world in memory is dropped, before its history is closed. */
-  constructor(options: HostedWorldOptions, onDropped: () => void) {
+  /**
+   * `onDropped` runs whenever the world in memory is dropped, before its history is closed; `onOutcomeKnown` when the file of
+   * a world whose commit had an unknown outcome has or has not its events for good.
+   */
+  constructor(options: HostedWorldOptions, onDropped: () => void, onOutcomeKnown: () => void) {
     this.#options = options;
     this.#onDropped = onDropped;
+    this.#onOutcomeKnown = onOutcomeKnown;
   }
 
   get name(): string {
@@ -204,6 +209,7 @@ export class WorldLifecycle {
       );
     }
     this.#closeUndecided();
+    this.#onOutcomeKnown();
   }
 
   #closeUndecided(): void {

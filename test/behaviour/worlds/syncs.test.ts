@@ -79,6 +79,23 @@ test("after a sync that fails, the outcome of its changes is unknown, and later 
   expect(names).not.toContain("third");
 });
 
+test("subscribers check a world again when it opens with a change whose outcome was unknown", async () => {
+  const { double, syncs, createKey, keyNames, isAnswered } = await createHeld();
+  const commits: number[] = [];
+  const first = createKey("first");
+  await isAnswered(first);
+  onTestFinished(double.world.subscribe((events) => void commits.push(events.length)));
+  syncs.failsAtOnce = true;
+  syncs.end(IO_ERROR);
+  expect((await first).body).toMatchObject({ code: "OUTCOME_UNKNOWN" });
+  expect((await createKey("second")).status).toBe(503);
+  expect(commits).toEqual([]);
+  syncs.failsAtOnce = false;
+  expect(await keyNames()).toContain("first");
+  // No events: the subscriber has to look by itself.
+  await expect.poll(() => commits).toEqual([0]);
+});
+
 test("after a sync that fails, a log that can be written again loses nothing", async () => {
   const { syncs, createKey, isAnswered } = await createHeld();
   const first = createKey("first");
