@@ -100,13 +100,16 @@ export class HistoryUpkeep {
     runInBackground(() => this.#reportingFailure(live, () => this.#truncateHistory(live, isDue)));
   }
 
-  /** A failure, for example on a full disk, changes nothing. The next checkpoint or truncation is tried when it is due. */
+  /** A failure, for example on a full disk, changes nothing. It is tried again when the next one would be due. */
   async #reportingFailure(live: LiveWorld, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (this.#lifecycle.live !== live) return;
       live.upkeepFailure = messageOf(error);
+      const { world, journal } = live.simulation;
+      live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
+      live.truncationDueAt = nextTruncation(live.clock.now(), this.#retention);
       // What else can fail has reported it.
       if (!(error instanceof StoreUnavailable)) this.#lifecycle.reportFailure(error);
     }

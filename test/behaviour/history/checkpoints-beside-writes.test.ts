@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { HourlyUsageTable } from "../../../src/platform/world/hourly-usage.ts";
 import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble, createProject } from "../../support/double/double.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
@@ -63,6 +65,22 @@ test("a checkpoint that cannot be stored is reported, and shown until a later on
   expect((await rename("written")).status).toBe(200);
   await nextCheckpoint();
   expect([failures.length, await shown()]).toEqual([1, undefined]);
+});
+
+test("damage that a checkpoint finds is reported once, not with each commit after it", async () => {
+  const { double, rename, failures, nextCheckpoint } = await createOnDisk();
+  const read = vi.spyOn(HourlyUsageTable.prototype, "read").mockImplementation(() => {
+    throw new CorruptFile("row x of hourly_usage is damaged");
+  });
+  onTestFinished(() => read.mockRestore());
+  for (let change = 0; failures.length === 0; change += 1) await rename(`shop ${change}`);
+  for (let change = 0; change < 10; change += 1) expect((await rename(`later ${change}`)).status).toBe(200);
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  const { body } = await double.sim("GET", "/health");
+  expect([failures.length, body.history.upkeep_failure]).toEqual([1, expect.stringContaining("damaged")]);
+  read.mockRestore();
+  await nextCheckpoint();
+  expect((await double.sim("GET", "/health")).body.history.upkeep_failure).toBeUndefined();
 });
 
 test("a checkpoint of a world that was closed in the meantime is not reported", async () => {
