@@ -88,6 +88,7 @@ export class RepeatedSql implements AnsweredSql {
       readBody: () => readText(incoming, outgoing),
       world,
       onAbandoned: (cancel) => {
+        if (outgoing.destroyed) cancel();
         outgoing.once("close", cancel);
         return () => outgoing.off("close", cancel);
       },

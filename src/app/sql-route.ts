@@ -58,9 +58,10 @@ export function sqlRoute(
   return app;
 }
 
-/** A request whose signal aborts is abandoned. */
+/** A request whose signal aborts is abandoned. The client may have left before somebody asks. */
 export function abandonedBy(signal: AbortSignal): OnAbandoned {
   return (cancel) => {
+    if (signal.aborted) cancel();
     signal.addEventListener("abort", cancel);
     return () => signal.removeEventListener("abort", cancel);
   };

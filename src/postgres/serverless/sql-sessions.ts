@@ -29,7 +29,7 @@ type Connected = {
   /** Whether the world has ended it. Then the response does not wait for the world. */
   readonly state: Pick<EndableSession, "isEnded">;
   readonly cancelPid: number | undefined;
-  /** Resolves when its end is known in the world. Never rejects. */
+  /** Resolves when the world has its end, or an advance that is running is followed by it. Never rejects. */
   readonly left: Promise<void>;
 };
 
@@ -161,10 +161,8 @@ export class SqlSessions {
         socket.once("close", () => {
           if (cancelPid !== undefined) this.#cancelKeys.forget(cancelPid);
           // A world that is closed has ended its connections.
-          void served
-            .leave(admitted)
-            .catch(() => undefined)
-            .then(resolve);
+          served.leave(admitted).catch(() => undefined);
+          resolve();
         });
       });
       state.connected((error) => session.close(error));

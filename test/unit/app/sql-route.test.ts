@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placesForSqlBodies, sqlRoute } from "../../../src/app/sql-route.ts";
+import { abandonedBy, placesForSqlBodies, sqlRoute } from "../../../src/app/sql-route.ts";
 
 /** The address that the rules of a project are applied to. */
 async function addressOf(env: object): Promise<unknown> {
@@ -18,4 +18,14 @@ test("a client that has closed its connection does not count as one of this mach
 test("the address of a client is that of its socket, and a client in this process has the loopback address", async () => {
   expect(await addressOf({ incoming: { socket: { remoteAddress: "::ffff:10.0.0.1" } } })).toBe("10.0.0.1");
   expect(await addressOf({})).toBe("127.0.0.1");
+});
+
+test("a client that left before its session was sought has left", () => {
+  const controller = new AbortController();
+  controller.abort();
+  let hasLeft = false;
+  abandonedBy(controller.signal)(() => {
+    hasLeft = true;
+  });
+  expect(hasLeft).toBe(true);
 });
