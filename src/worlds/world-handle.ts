@@ -15,6 +15,9 @@ import type { AccountReport } from "./account-report.ts";
 import type { WorldMoves } from "./moves/world-move.ts";
 import type { ShadowRecord } from "./shadow-record.ts";
 
+/** What a method needs: it must be called on its view or transaction, not on its own. */
+type Receiver = Pick<WorldView, "world" | "now">;
+
 /** A read-only view of a world at the instant `now`, and of its history. */
 export type WorldView = {
   readonly world: World;
@@ -23,9 +26,15 @@ export type WorldView = {
    * Events up to `now` that mention this id, newest first, with a sequence number above `after` (exclusive, default: 0). Of
    * a compute or an operation, those since its creation.
    */
-  eventsAbout(id: string, limit: number, filter?: EventFilter, after?: number): readonly RecordedEvent[];
-  events(since: number, limit: number): readonly RecordedEvent[];
-  operation(id: string): Operation | undefined;
+  eventsAbout(
+    this: Receiver,
+    id: string,
+    limit: number,
+    filter?: EventFilter,
+    after?: number,
+  ): readonly RecordedEvent[];
+  events(this: Receiver, since: number, limit: number): readonly RecordedEvent[];
+  operation(this: Receiver, id: string): Operation | undefined;
 };
 
 /** An object in history. `limit`: number of events about it of any type, and also of those of its lifecycle. */
@@ -38,26 +47,26 @@ export type ViewAbout = WorldView & { readonly found: readonly RecordedEvent[] }
 export type Transaction = WorldView & {
   execute(command: Command): Result<readonly RecordedEvent[]>;
   /** Stores a secret that must be readable later but must not be in history. */
-  storeSecret(id: string, value: string): void;
-  deleteSecret(id: string): void;
+  storeSecret(this: Receiver, id: string, value: string): void;
+  deleteSecret(this: Receiver, id: string): void;
   /** Stores where the data of a branch or snapshot is. Durable when the transaction resolves. */
-  storeBranchData(row: BranchData): void;
+  storeBranchData(this: Receiver, row: BranchData): void;
   /** `undefined` if there is none, or if it was encrypted with the key of another data directory. */
-  readSecret(id: string): string | undefined;
+  readSecret(this: Receiver, id: string): string | undefined;
   /** Records that a key was used now; at most one write per key and second, unless the address changes. */
-  recordKeyUse(keyId: number, address: string): void;
+  recordKeyUse(this: Receiver, keyId: number, address: string): void;
   /**
    * Adds a request to the request log; does nothing when the log is off. An error in `describe` is reported
    * and does not fail the transaction.
    */
-  logRequest(describe: () => DescribedRequest): void;
+  logRequest(this: Receiver, describe: () => DescribedRequest): void;
   /**
    * Reads rows of the world at this instant in steps, which begin after the transaction and leave turns to other work.
    * Few fields of `world` can be read: tables other than `connections`, and `hourlyUsage` by `get`.
    */
-  readInSteps<T>(stepsIn: (world: World) => Generator<undefined, T>): Promise<T>;
+  readInSteps<T>(this: Receiver, stepsIn: (world: World) => Generator<undefined, T>): Promise<T>;
   /** A project's operations, newest first, including finished ones. */
-  operations(projectId: string, limit: number, beforeNumber?: number): readonly Operation[];
+  operations(this: Receiver, projectId: string, limit: number, beforeNumber?: number): readonly Operation[];
 };
 
 export type ClockReading = {

@@ -26,7 +26,7 @@ export type TransactionHooks = {
   onDurableRow(): void;
   /** Called with the error of a request that could not be logged. */
   onLost(error: unknown): void;
-  readonly readInSteps: Transaction["readInSteps"];
+  readInSteps<T>(stepsIn: (world: World) => Generator<undefined, T>): Promise<T>;
 };
 
 /** A class, because an object with a function for each method would take a tenth of the time of a read. */
