@@ -22,6 +22,10 @@ export function holdSyncs() {
     end(result: SyncResult = null) {
       held.shift()?.(result);
     },
+    /** Ends the one that began last. */
+    endLast() {
+      held.pop()?.(null);
+    },
   };
   const unlessFailing =
     (sync: (file: number) => void): ((file: number) => void) =>
