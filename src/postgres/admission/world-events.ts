@@ -25,8 +25,8 @@ export class WorldEvents {
   }
 
   /**
-   * Events of one commit. None: the world was restored or is closing, or a failed commit has lost activity, so what the
-   * sessions know may be wrong.
+   * Events of one commit. None: the world was restored or is closing, a failed commit has lost activity, or one with an
+   * unknown outcome may have been stored. What the sessions know may be wrong.
    */
   follow(events: readonly RecordedEvent[], failure?: StoreUnavailable): Promise<void> | void {
     const { computes, changes } = this.#options;

@@ -97,7 +97,15 @@ export class SqlSessions {
       const connected = (await takeUsable(idle, identity)) ?? (await this.#connect(served, login, identity));
       const { session, admitted, compute, cancelPid } = connected;
       const text = Buffer.from(work.statements[0]?.text ?? "");
-      if (!(await served.beginStatement(admitted, text)) && attempt < MAX_ATTEMPTS) {
+      let mayBegin: boolean;
+      try {
+        mayBegin = await served.beginStatement(admitted, text);
+      } catch (error) {
+        // It is neither idle nor in use.
+        session.close(CLIENT_ERRORS.terminated);
+        throw error;
+      }
+      if (!mayBegin && attempt < MAX_ATTEMPTS) {
         session.close(CLIENT_ERRORS.terminated);
         continue;
       }

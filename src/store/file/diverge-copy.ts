@@ -1,4 +1,3 @@
-import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../kernel/time.ts";
 import { type BranchData, copyBranchData } from "../../platform/model/branch-data.ts";
 import { hasOwner } from "../../platform/rules/branch-data/evolve-branch-data.ts";
@@ -12,6 +11,7 @@ import { world } from "../tables/schema.ts";
 import { textOfWriteRow } from "../tables/statement.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
 import { syncInThreadPool } from "./copy.ts";
+import { beginWriting, END_WRITING } from "./copy-writer.ts";
 import { openCopyWriter } from "./open-copy-writer.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
 import { readWorldRow } from "./read-world.ts";
@@ -29,18 +29,6 @@ export type DivergenceOptions = {
   /** Rewinds the copy to an earlier point; `world` is the world at that point. */
   readonly rewindTo?: { readonly at: SimTime; readonly world: World };
 };
-
-/**
- * For a copy that is discarded if anything fails: one transaction without a log, and a cache for the pages
- * that it changes repeatedly. The commit writes all of the cache at once, so a larger one would block the thread longer.
- */
-function writeOnce(sqlite: BetterSqlite3.Database): void {
-  // Otherwise the log cannot be turned off.
-  sqlite.unsafeMode(true);
-  const mode = sqlite.pragma("journal_mode = OFF", { simple: true });
-  if (mode !== "off") throw new Error(`the log of a copy cannot be turned off: it is ${mode}`);
-  sqlite.exec("PRAGMA cache_size = -4096; BEGIN IMMEDIATE");
-}
 
 /**
  * Turns a copy that is not open into a history of its own. If this fails, the copy must be discarded.
@@ -77,7 +65,7 @@ async function divergeHistory(
   try {
     // An unfinished copy is never read, and it is synced before it is moved into place.
     sqlite.exec("PRAGMA synchronous = OFF");
-    if (rewindTo !== undefined) writeOnce(sqlite);
+    if (rewindTo !== undefined) beginWriting(sqlite);
     const row = readWorldRow(sqlite);
     if (row === undefined) throw new CorruptFile("there is no world in this file");
     const history = readHistoryRow(sqlite);
@@ -118,7 +106,7 @@ async function divergeHistory(
       sqlite.prepare(textOfWriteRow(world)).run(...worldRowValues({ ...end, clock: state, now }));
       writeHistoryRow(sqlite, { ...history, historyId, origin });
     })();
-    if (rewindTo !== undefined) sqlite.exec("COMMIT; PRAGMA journal_mode = WAL");
+    if (rewindTo !== undefined) sqlite.exec(END_WRITING);
     return rewound;
   } finally {
     checkpointAndClose(sqlite);

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
 import { CopyThread } from "./copy-thread.ts";
-import { BEGIN_WRITING, type CopyWriter, END_WRITING } from "./copy-writer.ts";
+import { beginWriting, type CopyWriter, END_WRITING } from "./copy-writer.ts";
 import { connect } from "./sqlite-connection.ts";
 
 /** To write a smaller file takes no longer than to start a thread. */
@@ -26,9 +26,12 @@ class WriterInSteps implements CopyWriter {
 
   constructor(path: string) {
     this.#sqlite = connect(path);
-    // Otherwise the log cannot be turned off.
-    this.#sqlite.unsafeMode(true);
-    this.#sqlite.exec(BEGIN_WRITING);
+    try {
+      beginWriting(this.#sqlite);
+    } catch (error) {
+      this.#sqlite.close();
+      throw error;
+    }
   }
 
   async execute(statements: string): Promise<void> {
