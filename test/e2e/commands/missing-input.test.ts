@@ -67,7 +67,8 @@ test.each(Object.entries(ALL_CALLS))(
   async (place, args) => {
     const directory = testDirectory();
     const command = /^[a-z]+(?: [a-z]+)?(?= [-<[])/.exec(place)?.[0] ?? "";
-    const words = args.replaceAll("FILE", join(directory, "none")).replaceAll("OUT", join(directory, "out"));
+    // In one pass, because the random name of the directory may contain "OUT".
+    const words = args.replace(/FILE|OUT/g, (word) => join(directory, word === "FILE" ? "none" : "out"));
     const { code, stdout, stderr } = await runStandin([...command.split(" "), ...words.split(" ")], {
       STANDIN_DATA: join(directory, "data"),
     });
