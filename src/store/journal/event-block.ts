@@ -31,32 +31,68 @@ type Columns = [
 /** JSON without spaces contains no line break, so that lines divide the payloads. */
 const SEPARATOR = "\n";
 
+/** Successive events as the parts of a block, which can be joined with others without decoding them. */
+export type EncodedEvents = {
+  readonly columns: Columns;
+  readonly lastAt: number;
+  /** Each after a separator. */
+  readonly payloads: Buffer;
+};
+
 /** A block whose events will soon be in a larger one is not compressed. */
 export function encodeBlock(events: readonly StoredEvent[], isCompressed: boolean): EncodedBlock {
-  const types: string[] = [];
-  const columns: Columns = [types, [], [], []];
+  return blockOf(encodeEvents(events), isCompressed);
+}
+
+export function encodeEvents(events: readonly StoredEvent[]): EncodedEvents {
+  const columns: Columns = [[], [], [], []];
+  let payloads = "";
   let previousAt = 0;
-  for (const { seq, at, type, decision } of events) {
-    let position = types.indexOf(type);
-    if (position === -1) position = types.push(type) - 1;
+  for (const { seq, at, type, decision, payload } of events) {
     columns[1].push(at - previousAt);
-    columns[2].push(position);
+    columns[2].push(positionIn(columns[0], type));
     columns[3].push(seq - decision);
+    payloads += SEPARATOR + payload;
     previousAt = at;
   }
-  const lines = [JSON.stringify(columns), ...events.map(({ payload }) => payload)];
-  const text = lines.join(SEPARATOR);
-  const bytes = isCompressed ? deflateRawSync(text, COMPRESSION) : deflateUncompressed(text);
-  return { types: listOfTypes(types), events: bytes };
+  return { columns, lastAt: previousAt, payloads: Buffer.from(payloads) };
+}
+
+/** The same as `encodeEvents` of the events of all parts, each of which follows the one before it. */
+export function joinEvents(parts: readonly EncodedEvents[]): EncodedEvents {
+  const columns: Columns = [[], [], [], []];
+  let previousAt = 0;
+  for (const { columns: own, lastAt } of parts) {
+    const positions = own[0].map((type) => positionIn(columns[0], type));
+    for (const position of own[2]) columns[2].push(positions[position] as number);
+    const [first = 0, ...others] = own[1];
+    columns[1].push(first - previousAt, ...others);
+    columns[3].push(...own[3]);
+    previousAt = lastAt;
+  }
+  return { columns, lastAt: previousAt, payloads: Buffer.concat(parts.map(({ payloads }) => payloads)) };
+}
+
+export function blockOf({ columns, payloads }: EncodedEvents, isCompressed: boolean): EncodedBlock {
+  const content = Buffer.concat([Buffer.from(JSON.stringify(columns)), payloads]);
+  return {
+    types: listOfTypes(columns[0]),
+    events: isCompressed ? deflateRawSync(content, COMPRESSION) : deflateUncompressed(content),
+  };
+}
+
+/** Adds the type if it is new. */
+function positionIn(types: string[], type: string): number {
+  const position = types.indexOf(type);
+  return position === -1 ? types.push(type) - 1 : position;
 }
 
 /** The largest uncompressed part of the format (RFC 1951, 3.2.4), and the bytes before each. */
 const MAX_PART_BYTES = 0xffff;
 const PART_HEADER_BYTES = 5;
 
-/** The text in the format of `deflateRawSync`, without compression. Creating a compressor would take longer than this. */
-function deflateUncompressed(text: string): Buffer {
-  const bytes = Buffer.from(text);
+/** The bytes in the format of `deflateRawSync`, without compression. Creating a compressor would take longer than this. */
+function deflateUncompressed(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let from = 0; from < bytes.length; from += MAX_PART_BYTES) {
     const part = bytes.subarray(from, from + MAX_PART_BYTES);

@@ -1,9 +1,18 @@
 import type BetterSqlite3 from "better-sqlite3";
 import { type EventFilter, isSelected } from "../../simulation/journal.ts";
 import { CorruptFile, chainChecksum, type StoredEvent } from "../tables/journal-checksum.ts";
-import { blockContains, decodeBlock, encodeBlock, type StoredBlock } from "./event-block.ts";
+import {
+  blockContains,
+  blockOf,
+  decodeBlock,
+  type EncodedEvents,
+  encodeEvents,
+  joinEvents,
+  type StoredBlock,
+} from "./event-block.ts";
 import { type EventRow, rowOf, verifyChain } from "./event-rows.ts";
 import { type Link, prepareEventStatements } from "./event-statements.ts";
+import { SmallBlocks } from "./small-blocks.ts";
 
 /** Larger blocks are hardly smaller per event. */
 export const EVENTS_PER_BLOCK = 512;
@@ -37,6 +46,7 @@ export class StoredEvents {
   /** Number of rows at which events become a block. */
   readonly eventsPerBlock: number;
   readonly #statements: ReturnType<typeof prepareEventStatements>;
+  readonly #small = new SmallBlocks();
   /** The block that was read last: what reads on continues in it. */
   #decoded: WeakRef<{ readonly block: BlockBounds; readonly events: StoredEvent[] }> | undefined;
   /** The rows are damaged. They stay as they are, so that the damage can be found. */
@@ -197,6 +207,10 @@ export class StoredEvents {
     // A file of an older release has many rows. With every commit, their number decreases by a block.
     const packedRows = Math.min(rowCount, events.length + this.eventsPerBlock);
     const rows = firstRow === undefined ? [] : this.#rowsSince(firstRow - 1, packedRows);
+    if (isComplete && isChain(rows, link)) {
+      const packed = this.#packSmall(large, link, [...rows, ...events], packedRows === rowCount);
+      if (packed !== undefined) return packed;
+    }
     const small = isComplete ? this.#blocksBetween(large, link.seq) : NO_BLOCKS;
     if (small === undefined || !isChain(rows, link)) {
       this.#cannotPack = true;
@@ -212,6 +226,22 @@ export class StoredEvents {
     }
     if (rows.length > 0) this.#statements.deleteRowsAfter.run(0);
     return this.#insertBlocks([...packed, ...events], chainBefore);
+  }
+
+  /** Makes one large block of the small ones and of the events after them, if that is all; returns its chain checksum. */
+  #packSmall(large: number, link: Link, newest: readonly StoredEvent[], isAll: boolean): number | undefined {
+    const small = this.#small.storedBetween(large, link.seq, (seq) => this.#statements.blockAfter.get(seq));
+    const [first, last] = [small[0]?.stored, newest.at(-1)?.seq ?? link.seq];
+    if (!isAll || first === undefined || last - first.firstSeq + 1 >= 2 * this.eventsPerBlock)
+      return undefined;
+    const parts = small.map(({ events }) => events);
+    if (newest.length > 0) parts.push(encodeEvents(newest));
+    const { firstSeq, chainBefore } = first;
+    const chain = chainChecksum(newest, link.chain);
+    this.#statements.deleteBlocksAfter.run(large);
+    this.#statements.deleteRowsAfter.run(0);
+    this.#insertBlock({ firstSeq, lastSeq: last, chainBefore, chain }, joinEvents(parts));
+    return chain;
   }
 
   /** The events of the blocks after `after`, up to `last`, the last event of a block. `undefined` if they are damaged. */
@@ -248,11 +278,20 @@ export class StoredEvents {
       const [first, last] = [portion[0], portion.at(-1)];
       if (first === undefined || last === undefined) break;
       const chain = chainChecksum(portion, chainBefore);
-      const { types, events: bytes } = encodeBlock(portion, portion.length >= this.eventsPerBlock);
-      this.#statements.insertBlock.run(last.seq, first.seq, types, chainBefore, chain, bytes);
+      const bounds = { firstSeq: first.seq, lastSeq: last.seq, chainBefore, chain };
+      this.#insertBlock(bounds, encodeEvents(portion));
       chainBefore = chain;
     }
     return chainBefore;
+  }
+
+  #insertBlock(bounds: Omit<StoredBlock, "types" | "events">, encoded: EncodedEvents): void {
+    const { firstSeq, lastSeq, chainBefore, chain } = bounds;
+    const isLarge = lastSeq - firstSeq + 1 >= this.eventsPerBlock;
+    const { types, events } = blockOf(encoded, isLarge);
+    this.#statements.insertBlock.run(lastSeq, firstSeq, types, chainBefore, chain, events);
+    if (isLarge) this.#small.clear();
+    else this.#small.add({ ...bounds, types, events }, encoded);
   }
 
   /** Adds events of blocks to `found`; returns how far they reach, and the chain checksum if a block ends there. */

@@ -53,6 +53,7 @@ function openFile() {
   return { sqlite, events, commit, commitRows, all, counts: () => [count("event_blocks"), count("events")] };
 }
 
+const headAfter = (seq: number) => chainChecksum(between(0, seq), 0);
 const plain = ({ seq, decision, at, type, payload }: StoredEvent) => ({ seq, decision, at, type, payload });
 
 describe("events of a file", () => {
@@ -97,6 +98,40 @@ describe("events of a file", () => {
       [513, 1_032],
     ]);
     expect(all()).toEqual(between(0, 1_032));
+  });
+
+  test("of small blocks are encoded in a large one as if no small ones had been written", () => {
+    const largest = ({ sqlite }: ReturnType<typeof openFile>) =>
+      sqlite.prepare("SELECT * FROM event_blocks ORDER BY first_seq, last_seq DESC").get();
+    const atOnce = openFile();
+    atOnce.commit(537);
+    const inParts = openFile();
+    for (const added of [3, 17, 16, 1, 200, 300]) inParts.commit(added);
+    expect(inParts.counts()).toEqual([1, 0]);
+    expect(largest(inParts)).toEqual(largest(atOnce));
+  });
+
+  test("in a small block that was undone are not in a large one", () => {
+    const { sqlite, events, commit, all, counts } = openFile();
+    commit(100);
+    sqlite.exec("BEGIN");
+    events.append(
+      [{ ...eventAt(101), payload: '"undone"' }, ...between(101, 150)],
+      headAfter(100),
+      BEGINNING,
+    );
+    sqlite.exec("ROLLBACK");
+    commit(20);
+    sqlite.exec("BEGIN");
+    events.append(
+      [...between(120, 199), { ...eventAt(200), payload: '"undone"' }],
+      headAfter(120),
+      BEGINNING,
+    );
+    sqlite.exec("ROLLBACK");
+    commit(5);
+    commit(400);
+    expect([counts(), all()]).toEqual([[1, 0], between(0, 525)]);
   });
 
   test("in small blocks are deleted and truncated like others", () => {
