@@ -1,13 +1,13 @@
 /**
  * How long the writes of one turn of the event loop may take, in milliseconds of wall-clock time. What comes after them
- * waits for the next turn, after the reads that have arrived in the meantime.
+ * waits for a later turn, after the reads that have arrived in the meantime.
  */
 const BUDGET_MS = 0.5;
 
 /**
- * Lets writes begin in the order of their arrival, a few at the end of each turn of the event loop. So a read waits for
- * those of the turn before, and for none that arrived with it. On a server that is not busy, a write waits only for the
- * end of its turn.
+ * Lets writes begin in the order of their arrival, a few at the end of every second turn of the event loop. The turns between
+ * are for commits. So a read waits for the writes of one turn, or for their commit, and for no write that arrived with it.
+ * On a server that is not busy, a write waits only for the end of the turn after its own.
  */
 export class WriteTurns {
   readonly #now: () => number;
@@ -25,7 +25,8 @@ export class WriteTurns {
   }
 
   #beginSoon(): void {
-    setImmediate(() => void this.#begin());
+    // The writes of the last turn are committed at the end of this one, and reads that have arrived by then come first.
+    setImmediate(() => setImmediate(() => void this.#begin()));
   }
 
   async #begin(): Promise<void> {

@@ -193,7 +193,8 @@ export class GroupCommit {
       this.#finish(commit);
       return undefined;
     }
-    const promise = durable.then(
+    // Reads that have arrived with the end of the sync go before its answers.
+    const promise = durable.then(nextTurn).then(
       // `now` may have finished it.
       () => (this.#syncing?.commit === commit ? this.#finish(commit) : undefined),
       (error: unknown) => {

@@ -28,13 +28,28 @@ test("a read does not wait for all writes that arrived before it", async () => {
   expect(order.indexOf("read")).toBeLessThanOrEqual(5);
 });
 
-test("a write begins in the turn in which it arrives, after the reads that arrive with it", async () => {
+test("a write begins in the turn after its own, after the reads that arrive in both", async () => {
   const turns = new WriteTurns(() => 0);
   const begun: string[] = [];
   const write = turns.next().then(() => begun.push("write"));
-  begun.push("read");
-  await Promise.all([write, nextTurn()]);
-  expect(begun).toEqual(["read", "write"]);
+  begun.push("read with it");
+  setImmediate(() => begun.push("read of the next turn"));
+  await Promise.all([write, nextTurn().then(() => nextTurn())]);
+  expect(begun).toEqual(["read with it", "read of the next turn", "write"]);
+});
+
+test("between two turns with writes there is one without, for the commit of those that have begun", async () => {
+  let now = 0;
+  const turns = new WriteTurns(() => now);
+  const order: string[] = [];
+  const write = async (number: number) => {
+    await turns.next();
+    now += 3;
+    order.push(`write ${number}`);
+    setImmediate(() => order.push(`commit of ${number}`));
+  };
+  await Promise.all([write(0), write(1)]);
+  expect(order).toEqual(["write 0", "commit of 0", "write 1"]);
 });
 
 test("a write that arrives while others wait does not overtake them", async () => {
@@ -47,6 +62,7 @@ test("a write that arrives while others wait does not overtake them", async () =
     order.push(number);
   };
   const first = [write(0), write(1), write(2)];
+  await nextTurn();
   await nextTurn();
   await Promise.all([...first, write(3)]);
   expect(order).toEqual([0, 1, 2, 3]);

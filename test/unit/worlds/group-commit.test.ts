@@ -112,3 +112,16 @@ test("a commit that is requested between the steps of another one begins after i
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }
+
+test("the answers of a commit come after the reads that have arrived with the end of its sync", async () => {
+  const { commits, simulate, syncs } = createAdvance();
+  const order: string[] = [];
+  simulate();
+  const answered = commits.next().then(() => order.push("answer"));
+  while (syncs.length === 0) await new Promise(setImmediate);
+  syncs[0]?.();
+  for (let count = 0; count < 100; count += 1) await undefined;
+  order.push("read");
+  await answered;
+  expect(order).toEqual(["read", "answer"]);
+});
