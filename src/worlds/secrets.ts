@@ -7,6 +7,8 @@ import { profileOfWorld, type World } from "../platform/world/world.ts";
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /** Characters. `randomInt` has bits for no more. */
 const DRAWN_TOGETHER = 8;
+/** The number of texts of half as many characters. */
+const HALF = ALPHABET.length ** (DRAWN_TOGETHER / 2);
 const API_KEY_LENGTH = 64; // A: the reference says "64-bit key", which is too short; real keys have 64 characters
 const PASSWORD_LENGTH = 16;
 
@@ -51,13 +53,21 @@ export function sameHash(one: string, other: string): boolean {
 
 /** Uniform. `randomInt` has a supply of random bytes, so it takes less time than `randomBytes` for each text. */
 function randomText(length: number): string {
-  let text = "";
-  while (text.length < length) {
-    let number = randomInt(ALPHABET.length ** DRAWN_TOGETHER);
-    for (let count = 0; count < DRAWN_TOGETHER; count += 1) {
-      text += ALPHABET[number % ALPHABET.length];
-      number = Math.floor(number / ALPHABET.length);
-    }
+  const text = Buffer.allocUnsafe(length + DRAWN_TOGETHER);
+  for (let end = 0; end < length; end += DRAWN_TOGETHER) {
+    const drawn = randomInt(HALF ** 2);
+    const high = Math.floor(drawn / HALF);
+    writeHalf(text, end, high);
+    writeHalf(text, end + DRAWN_TOGETHER / 2, drawn - high * HALF);
   }
-  return text.slice(0, length);
+  return text.toString("latin1", 0, length);
+}
+
+/** Integers of 32 bits are divided faster than larger ones. */
+function writeHalf(text: Buffer, from: number, number: number): void {
+  let rest = number | 0;
+  for (let index = 0; index < DRAWN_TOGETHER / 2; index += 1) {
+    text[from + index] = ALPHABET.charCodeAt(rest % ALPHABET.length);
+    rest = (rest / ALPHABET.length) | 0;
+  }
 }
