@@ -9,6 +9,7 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const DRAWN_TOGETHER = 8;
 /** The number of texts of half as many characters. */
 const HALF = ALPHABET.length ** (DRAWN_TOGETHER / 2);
+const ALL = HALF * HALF;
 const API_KEY_LENGTH = 64; // A: the reference says "64-bit key", which is too short; real keys have 64 characters
 const PASSWORD_LENGTH = 16;
 
@@ -55,7 +56,7 @@ export function sameHash(one: string, other: string): boolean {
 function randomText(length: number): string {
   const text = Buffer.allocUnsafe(length + DRAWN_TOGETHER);
   for (let end = 0; end < length; end += DRAWN_TOGETHER) {
-    const drawn = randomInt(HALF ** 2);
+    const drawn = randomInt(ALL);
     const high = Math.floor(drawn / HALF);
     writeHalf(text, end, high);
     writeHalf(text, end + DRAWN_TOGETHER / 2, drawn - high * HALF);

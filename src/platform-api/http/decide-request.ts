@@ -112,18 +112,25 @@ export class RequestDecider {
     handle: AuthenticatedHandler,
     started: RouteResult | undefined | Promise<RouteResult | undefined>,
   ): Promise<Decided> {
-    const { world } = deciding;
+    const { world, requestId } = deciding;
+    // Written out: V8 gives each object of a spread and another field a hidden class of its own.
+    const decided = (result: RouteResult) => ({
+      requestId,
+      namesRequest: deciding.namesRequest,
+      world,
+      result,
+    });
     try {
       const delayed = () => handleAfterDelay(world as WorldHandle, request, handle);
       const result = (await started) ?? (await delayed());
-      if (world === undefined || !hasLaterBody(result)) return { ...deciding, result };
-      return { ...deciding, result: await this.#readLaterBody(world, request, result) };
+      if (world === undefined || !hasLaterBody(result)) return decided(result);
+      return decided(await this.#readLaterBody(world, request, result));
     } catch (error) {
       const result =
         world === undefined && error instanceof RequestError
           ? await this.#respondToUnknownWorld(request.context, error)
           : errorResponseFrom(error, this.#options.onBug);
-      return { ...deciding, result };
+      return decided(result);
     }
   }
 

@@ -132,7 +132,7 @@ export class RouteHandlers {
       decide: (call, input) => {
         const handler = () =>
           this.#handlerOf(route, call, (profile) =>
-            input === undefined ? parsed : { ...parsed, body: parseBody(call, { input }, options, profile) },
+            input === undefined ? parsed : withBody(parsed, parseBody(call, { input }, options, profile)),
           );
         return this.#decider.decide(call, route.method === "GET" ? last.before(handler) : handler(), input);
       },
@@ -184,6 +184,10 @@ export class RouteHandlers {
     const { status, headers, body } = await answerTo(context, decided, decided.result, this.#sending);
     return new Response(body, { status, headers });
   }
+}
+
+function withBody({ params, query }: ParsedRequest, body: unknown): ParsedRequest {
+  return { params, query, body };
 }
 
 /** Without Postgres or without the database, it has no objects. */

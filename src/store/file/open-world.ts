@@ -89,7 +89,7 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
       log: leavesLog
         ? undefined
         : new LogSync(sqlite, requestCheckpoints(path, options.checkUsable), options.framesPerCheckpoint),
-      onWritten: (head) => mark?.write({ ...head, historyId }),
+      onWritten: ({ seq, chain, now }) => mark?.write({ historyId, seq, chain, now }),
     });
     if (options.marksHead === true) {
       // SQLite syncs the name of a new log with its first commit, but ignores a failure of that sync.

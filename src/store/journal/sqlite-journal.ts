@@ -126,7 +126,7 @@ export class SqliteJournal implements Journal {
         this.#head = head;
         this.#pruneBacklog = backlog;
       },
-      () => this.#onWritten({ ...head, now }),
+      () => this.#onWritten({ seq: head.seq, at: head.at, chain: head.chain, now }),
     );
   }
 

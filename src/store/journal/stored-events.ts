@@ -291,7 +291,7 @@ export class StoredEvents {
     const { types, events } = blockOf(encoded, isLarge);
     this.#statements.insertBlock.run(lastSeq, firstSeq, types, chainBefore, chain, events);
     if (isLarge) this.#small.clear();
-    else this.#small.add({ ...bounds, types, events }, encoded);
+    else this.#small.add({ firstSeq, lastSeq, chainBefore, chain, types, events }, encoded);
   }
 
   /** Adds events of blocks to `found`; returns how far they reach, and the chain checksum if a block ends there. */
