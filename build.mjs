@@ -123,7 +123,7 @@ await esbuild.build({
   format: "esm",
   banner: REQUIRE_BANNER,
 });
-for (const thread of ["run", "whatif", "recording", "scrub", "record", "import"])
+for (const thread of ["run", "whatif", "recording", "scrub", "record", "import", "copy"])
   writeFileSync(
     `${aside}/${thread}-worker.js`,
     `import { loadCommand } from "./load-command.js";\nexport default await loadCommand().THREADS["${thread}-worker"]();\n`,

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const SOURCES = join(import.meta.dirname, "../processes");
 const ROOT = join(import.meta.dirname, "../..");
@@ -22,12 +22,8 @@ const packageRoot: Plugin = {
  * their functions and slow them down.
  */
 export async function bundleProcesses(into: string): Promise<void> {
-  await build({
-    entryPoints: readdirSync(SOURCES).map((file) => join(SOURCES, file)),
-    outdir: into,
-    outExtension: { ".js": ".mjs" },
+  const common: BuildOptions = {
     bundle: true,
-    splitting: true,
     format: "esm",
     platform: "node",
     target: "node20",
@@ -42,6 +38,22 @@ export async function bundleProcesses(into: string): Promise<void> {
       ].join(" "),
     },
     logLevel: "warning",
+  };
+  await build({
+    ...common,
+    entryPoints: readdirSync(SOURCES).map((file) => join(SOURCES, file)),
+    outdir: into,
+    outExtension: { ".js": ".mjs" },
+    splitting: true,
+  });
+  // The thread of large copies, under the name that it has in the package.
+  await build({
+    ...common,
+    stdin: {
+      contents: 'import { copyJob } from "./src/worlds/copies/copy-worker.ts"; await copyJob();',
+      resolveDir: ROOT,
+    },
+    outfile: join(into, "copy-worker.js"),
   });
   if (!existsSync(join(into, "app-server.mjs"))) throw new Error(`${into} has no app-server.mjs`);
 }

@@ -46,12 +46,7 @@ export function resolvePoint(
     return refuse("POINT_NOT_REACHED", `this point is in the future: history ends at event ${head.seq}`);
   }
   const isTruncated = "at" in point ? oldest.seq > 0 && point.at < oldest.at : point.seq < oldest.seq;
-  if (isTruncated) {
-    return refuse(
-      "HISTORY_FORGOTTEN",
-      `history before event ${oldest.seq} was truncated; event ${oldest.seq} is the oldest point available`,
-    );
-  }
+  if (isTruncated) return refuseTruncated(oldest);
   const seq =
     "seq" in point ? endOfDecision(journal, point.seq) : lastEventUntil(journal, point.at, head.seq);
   if (seq === 0 && head.seq > 0)
@@ -59,6 +54,14 @@ export function resolvePoint(
   const at =
     "at" in point ? point.at : seq === oldest.seq ? oldest.at : (eventAt(journal, seq)?.at ?? oldest.at);
   return accept({ seq, at });
+}
+
+/** `oldest`: the point at which history begins. */
+export function refuseTruncated({ seq }: { readonly seq: number }): Result<never> {
+  return refuse(
+    "HISTORY_FORGOTTEN",
+    `history before event ${seq} was truncated; event ${seq} is the oldest point available`,
+  );
 }
 
 /**

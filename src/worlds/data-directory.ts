@@ -1,6 +1,7 @@
 import { constants, existsSync, promises, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
+import type { Result } from "../platform/catalog/refusal-codes.ts";
 import type { BranchData } from "../platform/model/branch-data.ts";
 import {
   makeDirectory,
@@ -10,7 +11,6 @@ import {
   temporaryPath,
   writeAtomically,
 } from "../store/file/atomic-file.ts";
-import { divergeCopy } from "../store/file/diverge-copy.ts";
 import { type Head, markHead, readHeadMark } from "../store/file/head-mark.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
@@ -23,6 +23,8 @@ import {
   readProjectVersions,
 } from "../store/file/world-snapshot.ts";
 import { type AccountReport, readAccountReport } from "./account-report.ts";
+import type { CopyCompletion } from "./copies/complete-copy.ts";
+import { completeCopyAside } from "./copies/copy-thread.ts";
 import {
   DELETED_SUFFIX,
   databasesIn,
@@ -35,7 +37,6 @@ import {
 } from "./directory-layout.ts";
 import { DirectoryInUse, type Lock, takeLock, watchFile } from "./lock.ts";
 import { MoveFiles } from "./moves/move-files.ts";
-import { reseed } from "./reseed.ts";
 import { openSecretBox, type SecretBox } from "./secret-box.ts";
 import { readShadowRecord, type ShadowRecord } from "./shadow-record.ts";
 import { SnapshotFiles } from "./snapshot-files.ts";
@@ -216,20 +217,17 @@ export class DataDirectory implements WorldStorage {
     deleteWorld(this.path, world);
   }
 
-  async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
+  async fork(from: string, to: string, fork: ForkSettings): Promise<Result<undefined>> {
     const path = this.#worldFile(to);
     this.#finishDeletion(to);
-    await writeAtomically(path, async (copy) => {
-      await this.#copyOpenWorld(from, copy);
-      await this.#divergeCopy(copy, from, fork);
-      if (fork.seed === undefined) return;
-      const store = openStore(copy, { migrationsFolder: this.#migrationsFolder });
-      try {
-        reseed(store, fork.seed);
-      } finally {
-        store.close();
-      }
-    });
+    return writeAtomically(
+      path,
+      async (copy) => {
+        await this.#copyOpenWorld(from, copy);
+        return this.#completeCopy(copy, from, fork);
+      },
+      (copy, forked) => (forked.ok ? moveIntoPlace(copy, path) : removeDatabase(copy)),
+    );
   }
 
   snapshotNames(world: string): readonly string[] {
@@ -267,9 +265,7 @@ export class DataDirectory implements WorldStorage {
       path,
       async (copy) => {
         await promises.copyFile(this.#snapshots.path(world, snapshot), copy, constants.COPYFILE_FICLONE);
-        await this.#divergeCopy(copy, world, fork);
-        // Opening it checks it: a damaged snapshot must not replace the world.
-        openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
+        await this.#completeCopy(copy, world, { ...fork, isVerified: true });
       },
       (copy) => replaceAndPreserve(copy, path, preserved, setTime),
     );
@@ -287,17 +283,13 @@ export class DataDirectory implements WorldStorage {
     await copied;
   }
 
-  async #divergeCopy(
-    copy: string,
+  #completeCopy(
+    path: string,
     originWorld: string,
-    { historyId, clock, past }: ForkSettings,
-  ): Promise<void> {
-    const rewindTo = past && { at: past.head.at, world: past.world };
-    await divergeCopy(
-      copy,
-      { migrationsFolder: this.#migrationsFolder },
-      omitUndefined({ historyId, originWorld, clock, rewindTo }),
-    );
+    { historyId, clock, rewindTo, ...rest }: ForkSettings & Pick<CopyCompletion, "isVerified">,
+  ): Promise<Result<undefined>> {
+    const divergence = omitUndefined({ historyId, originWorld, clock, rewindTo });
+    return completeCopyAside({ path, migrationsFolder: this.#migrationsFolder, divergence, ...rest });
   }
 
   /** Removes what is left of a deleted world of this name: the next start would remove the new one with it. */

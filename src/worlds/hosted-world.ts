@@ -3,7 +3,7 @@ import type { Result } from "../platform/catalog/refusal-codes.ts";
 import type { RecordedEvent } from "../platform/model/events.ts";
 import type { World } from "../platform/world/world.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
-import type { PointSelector } from "../simulation/replay.ts";
+import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ReadScope } from "../simulation/undurable-rows.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
@@ -230,6 +230,11 @@ export class HostedWorld implements WorldHandle {
 
   viewAt(point: PointSelector): Promise<Result<PastView>> {
     return this.#stored.viewAt(point);
+  }
+
+  /** A point of the history that is committed. */
+  pointAt(point: PointSelector): Promise<Result<HistoryPoint>> {
+    return this.#stored.pointAt(point);
   }
 
   async compact(maxAge: DurationMs): Promise<HistoryInfo> {

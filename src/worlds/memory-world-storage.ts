@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
+import { ACCEPTED, accept, type Result } from "../platform/catalog/refusal-codes.ts";
 import type { BranchData } from "../platform/model/branch-data.ts";
+import { checkPastData } from "../platform/rules/branch-data/available-data.ts";
 import { emptyWorld, type World } from "../platform/world/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";
 import { MemoryJournal } from "../simulation/memory-journal.ts";
-import { replay } from "../simulation/replay.ts";
+import { type HistoryPoint, replay, worldAt } from "../simulation/replay.ts";
 import type { ClockState } from "../simulation/world-clock.ts";
 import { reseed } from "./reseed.ts";
 import { SecretBox } from "./secret-box.ts";
@@ -73,10 +76,14 @@ export class MemoryWorldStorage implements WorldStorage {
     this.#snapshots.delete(world);
   }
 
-  async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
-    const copied = copyForFork(this.#stored(from), fork);
+  async fork(from: string, to: string, fork: ForkSettings): Promise<Result<undefined>> {
+    const stored = this.#stored(from);
+    const past = fork.rewindTo && (await pastOf(stored, fork.rewindTo));
+    if (past?.ok === false) return past;
+    const copied = copyForFork(stored, fork, past?.value);
     if (fork.seed !== undefined) reseed(openStored(copied, this.#secretBox), fork.seed);
     this.#worlds.set(to, copied);
+    return ACCEPTED;
   }
 
   snapshotNames(world: string): readonly string[] {
@@ -151,20 +158,31 @@ function worldAtNewestCheckpoint(journal: MemoryJournal): World {
     : worldFromCheckpoint(journal.checkpointBefore({ seq: journal.newestCheckpoint.seq }));
 }
 
-/** A fork of this journal from its head, or from an earlier point. */
-function copyForFork({ journal }: StoredWorld, { historyId, clock, past }: ForkSettings): StoredWorld {
+/** The world at a point. Others can run while it is folded. */
+async function pastOf({ journal }: StoredWorld, { seq, at }: HistoryPoint): Promise<Result<World>> {
+  const past = await worldAt(journal, seq, () => nextTurn());
+  const isAvailable = checkPastData(journal.unjournaledRows("branchData") as BranchData[], past, at);
+  return isAvailable.ok ? accept(past) : isAvailable;
+}
+
+/** A fork of this journal from its head, or from an earlier point at which it had the world `past`. */
+function copyForFork(
+  { journal }: StoredWorld,
+  { historyId, clock, rewindTo }: ForkSettings,
+  past?: World,
+): StoredWorld {
   const sourceClock = journal.clock;
   if (sourceClock === undefined)
     throw new Error("this world has not been created yet, so it cannot be copied");
-  const now = past?.head.at ?? sourceClock.now;
+  const now = rewindTo?.at ?? sourceClock.now;
   const state: ClockState = {
     mode: clock.mode ?? sourceClock.state.mode,
     factor: clock.factor ?? sourceClock.state.factor,
     simAnchor: now,
     wallAnchor: clock.wallNow,
   };
-  const copied = journal.copy(past?.head.seq ?? journal.head, { state, now }, past?.world);
+  const copied = journal.copy(rewindTo?.seq ?? journal.head, { state, now }, past);
   // Lets the fork open without replaying all of its history.
-  if (past !== undefined) void copied.storeCheckpoint(takeCheckpoint(past.world));
+  if (past !== undefined) void copied.storeCheckpoint(takeCheckpoint(past));
   return { historyId, journal: copied };
 }

@@ -1,8 +1,7 @@
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
-import { checkPastData } from "../platform/rules/branch-data/available-data.ts";
 import type { HostClock } from "../simulation/host-clock.ts";
-import { orUnavailable } from "./hosted/store-failure.ts";
+import { copyUnavailable } from "./hosted/store-failure.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import type { ForkRequest } from "./world-handle.ts";
 import { whileReserved } from "./world-snapshots.ts";
@@ -43,17 +42,14 @@ export class WorldForks {
     if (!room.ok) return room;
     return whileReserved(this.#worlds.changing, name, async () => {
       await origin.value.flush();
-      const past = at === undefined ? undefined : await origin.value.viewAt(at);
-      if (past?.ok === false) return prefixRefusal("at", past);
-      if (past !== undefined) {
-        const { world, now } = past.value;
-        const isAvailable = await origin.value.transact((view) => checkPastData(view.world, world, now));
-        if (!isAvailable.ok) return prefixRefusal("at", isAvailable);
-      }
-      const settings = this.settings(omitUndefined({ clock, seed, past: past?.value }));
-      await orUnavailable(onFailure, `world "${from}" could not be forked`, () =>
-        storage.fork(from, name, settings),
-      );
+      const rewindTo = at === undefined ? undefined : await origin.value.pointAt(at);
+      if (rewindTo?.ok === false) return prefixRefusal("at", rewindTo);
+      const settings = this.settings(omitUndefined({ clock, seed, rewindTo: rewindTo?.value }));
+      const forked = await storage.fork(from, name, settings).catch((error: unknown) => {
+        onFailure(error);
+        throw copyUnavailable(from, `world "${from}" could not be forked`, error);
+      });
+      if (!forked.ok) return prefixRefusal("at", forked);
       storage.moves?.marks.delete(name);
       return accept(created());
     });
@@ -83,7 +79,7 @@ export class WorldForks {
   settings({
     clock,
     ...rest
-  }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "past">): ForkSettings {
+  }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "rewindTo">): ForkSettings {
     const { newId, hostClock } = this.#options;
     return { historyId: newId(), clock: { ...clock, wallNow: hostClock.now() }, ...rest };
   }

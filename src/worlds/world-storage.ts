@@ -1,4 +1,5 @@
 import type { SimTime } from "../kernel/time.ts";
+import type { Result } from "../platform/catalog/refusal-codes.ts";
 import type { BranchData } from "../platform/model/branch-data.ts";
 import type { World } from "../platform/world/world.ts";
 import type { Journal } from "../simulation/journal.ts";
@@ -36,8 +37,8 @@ export type ForkSettings = {
   readonly clock: { readonly mode?: ClockMode; readonly factor?: number; readonly wallNow: number };
   /** The seed for later draws; absent: the seed of the origin. */
   readonly seed?: number;
-  /** Rewinds the copy to an earlier point; `world` is the world at that point. */
-  readonly past?: { readonly head: HistoryPoint; readonly world: World };
+  /** Rewinds the copy to an earlier point. */
+  readonly rewindTo?: HistoryPoint;
 };
 
 /** Stores worlds and their snapshots: files in a directory, or the memory of this process. */
@@ -54,8 +55,8 @@ export interface WorldStorage {
   writtenAt(world: string): number | undefined;
   /** Deletes a world that is not open, and its snapshots. */
   removeWorld(world: string): void;
-  /** Creates a world as a copy of an open one. */
-  fork(from: string, to: string, fork: ForkSettings): Promise<void>;
+  /** Creates a world as a copy of an open one. Refuses a point whose history or data has been deleted. */
+  fork(from: string, to: string, fork: ForkSettings): Promise<Result<undefined>>;
   /** Oldest first. */
   snapshotNames(world: string): readonly string[];
   /** Summary of a snapshot that exists. */

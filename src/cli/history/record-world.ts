@@ -168,12 +168,12 @@ async function writeRecording(
   // A text should be short.
   const isShort = embedsWorld || failedTest !== undefined;
   const initial = {
-    rewindTo: { at: from.at, world: initialWorld },
+    rewindTo: { ...from, world: initialWorld },
     originWorld: name,
     withHistory: !isShort,
   };
   const final = {
-    rewindTo: { at: to.at, world: finalWorld },
+    rewindTo: { ...to, world: finalWorld },
     originWorld: name,
     withHistory: true,
     keepsRequests: true,

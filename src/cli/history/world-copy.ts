@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import type { World } from "../../platform/world/world.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import type { HistoryPoint } from "../../simulation/replay.ts";
 import { moveIntoPlace, removeDatabase } from "../../store/file/atomic-file.ts";
 import { divergeCopy } from "../../store/file/diverge-copy.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
@@ -13,7 +14,7 @@ import { wrapFileErrors } from "./world-database.ts";
 
 type CopiedWorld = {
   /** The point that the copy ends at, and the world there. */
-  readonly rewindTo: { readonly at: number; readonly world: World };
+  readonly rewindTo: HistoryPoint & { readonly world: World };
   /** The name of the world that is copied. */
   readonly originWorld: string;
   /** Whether it has the request log. The secrets in it were not stored. */

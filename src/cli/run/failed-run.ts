@@ -64,6 +64,7 @@ export class FailedRunFile {
       const { seq } = point?.ok === true ? point.value : head;
       const unfinished = await unfinishedWorldAt(file, this.#world, {
         rewindTo: {
+          seq,
           at: point?.ok === true ? at : head.at,
           world: await worldAt(journal, seq, () => setImmediate()),
         },

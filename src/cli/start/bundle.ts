@@ -14,5 +14,6 @@ export const THREADS: Readonly<Record<string, () => Promise<unknown>>> = {
   "recording-worker": async () => (await import("../run/recording-worker.ts")).readRecordingJob(),
   "scrub-worker": async () => (await import("../server/scrub-worker.ts")).scrubJob(),
   "record-worker": async () => (await import("../server/record-worker.ts")).recordJobs(),
+  "copy-worker": async () => (await import("../../worlds/copies/copy-worker.ts")).copyJob(),
   "import-worker": async () => (await import("../whatif/import-worker.ts")).importJob(),
 };

@@ -152,20 +152,21 @@ export function databaseFiles(path: string): string[] {
 }
 
 /**
- * Writes a temporary file and moves it into place. If that fails, nothing has changed. `finish` moves it; default:
+ * Writes a temporary file and moves it into place. If that fails, nothing has changed. `finish` moves it, or removes it; default:
  * `moveIntoPlace`.
  */
-export async function writeAtomically(
+export async function writeAtomically<T>(
   path: string,
-  write: (temporary: string) => Promise<void>,
-  finish: (temporary: string) => void = (temporary) => moveIntoPlace(temporary, path),
-): Promise<void> {
+  write: (temporary: string) => Promise<T>,
+  finish: (temporary: string, written: T) => void = (temporary) => moveIntoPlace(temporary, path),
+): Promise<T> {
   const temporary = temporaryPath(path);
   makeDirectory(dirname(path));
   removeDatabase(temporary);
   try {
-    await write(temporary);
-    finish(temporary);
+    const written = await write(temporary);
+    finish(temporary, written);
+    return written;
   } catch (error) {
     removeDatabase(temporary);
     throw error;

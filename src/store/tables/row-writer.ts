@@ -45,30 +45,22 @@ export class RowWriter {
   }
 }
 
-/**
- * The text of an upsert that names its columns. Its parameters are the stored values of a row and their checksum. `INSERT OR
- * REPLACE` would silently delete another row on a conflict with a unique index, so the constraints would not detect broken rules.
- */
-export function textOfUpsert({ table, key, identity = key }: StoredTable): string {
-  const names = [...valueColumns(table).map(([property]) => quoteColumn(property)), "checksum"];
+function prepareWriter(
+  sqlite: BetterSqlite3.Database,
+  { table, key, identity = key }: StoredTable,
+): TableWriter {
+  const name = quote(getTableName(table));
+  const columns = valueColumns(table);
+  const names = [...columns.map(([property]) => quoteColumn(property)), "checksum"];
   const updates = names
     .filter((column) => column !== quoteColumn(identity))
     .map((column) => `${column} = excluded.${column}`);
-  return `INSERT INTO ${quote(getTableName(table))} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
-     ON CONFLICT (${quoteColumn(identity)}) DO UPDATE SET ${updates.join(", ")}`;
-}
-
-/** Returns the stored values of a row as JSON: the text that its checksum covers. */
-export function prepareRowText({ table }: StoredTable): (key: string, row: object) => string {
-  const columns = valueColumns(table);
-  return (key, row) => JSON.stringify(storedValues(columns, key, row as Record<string, unknown>));
-}
-
-function prepareWriter(sqlite: BetterSqlite3.Database, stored: StoredTable): TableWriter {
-  const { table, key } = stored;
-  const name = quote(getTableName(table));
-  const columns = valueColumns(table);
-  const upsert = sqlite.prepare(textOfUpsert(stored));
+  // `INSERT OR REPLACE` would silently delete another row on a conflict with a unique index, so the constraints would not
+  // detect broken rules.
+  const upsert = sqlite.prepare(
+    `INSERT INTO ${name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
+     ON CONFLICT (${quoteColumn(identity)}) DO UPDATE SET ${updates.join(", ")}`,
+  );
   return {
     upsert(rowKey, row) {
       const values = storedValues(columns, rowKey, row);

@@ -1,7 +1,7 @@
 import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { LostChanges } from "../../store/file/lost-changes.ts";
-import type { CorruptFile } from "../../store/tables/journal-checksum.ts";
+import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { CHANGE_UNKNOWN, NOTHING_CHANGED, StoreUnavailable } from "../world-handle.ts";
 
 export function describeCorruption(world: string, error: CorruptFile): string {
@@ -29,6 +29,13 @@ export async function orUnavailable(
     onFailure(error);
     throw storeUnavailable(failure, error);
   }
+}
+
+/** The failure of work on a copy of a world's file. A damaged copy has a damaged origin. */
+export function copyUnavailable(world: string, failure: string, error: unknown): StoreUnavailable {
+  const corrupt = asCorruptFile(error);
+  if (!(corrupt instanceof CorruptFile)) return storeUnavailable(failure, error);
+  return new StoreUnavailable(describeCorruption(world, corrupt), { cause: corrupt });
 }
 
 /**

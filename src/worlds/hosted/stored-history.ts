@@ -56,12 +56,17 @@ export class StoredHistory {
 
   /** The world as it was at a point of its history. */
   async viewAt(point: PointSelector): Promise<Result<PastView>> {
-    const { lifecycle, advancer, transactions } = this.#parts;
+    const head = await this.pointAt(point);
+    return head.ok ? accept(await viewPast(this.#parts.lifecycle, head.value)) : head;
+  }
+
+  /** A point of the history that is committed. */
+  async pointAt(point: PointSelector): Promise<Result<HistoryPoint>> {
+    const { advancer, transactions } = this.#parts;
     if (!advancer.pauses.areExpected) await this.#runDue();
-    const head = await (advancer.pauses.areExpected
+    return advancer.pauses.areExpected
       ? transactions.read(() => this.#committedPoint(point))
-      : this.#committedPoint(point));
-    return head.ok ? accept(await viewPast(lifecycle, head.value)) : head;
+      : this.#committedPoint(point);
   }
 
   #committedPoint(point: PointSelector): Result<HistoryPoint> {

@@ -61,6 +61,21 @@ test("a server whose directory is locked by another one through a new lock file 
   expect(await made.verify("default")).toMatchObject([{ ok: true, to: seq }]);
 });
 
+test("a fork of a point whose history is damaged is 503, and leaves no file", async () => {
+  const made = await createInFiles();
+  await made.double().api("POST", "/projects", { project: {} });
+  const { seq } = made.double().world.history();
+  const other = new BetterSqlite3(made.file());
+  expect(other.prepare("DELETE FROM event_blocks").run().changes).toBeGreaterThan(0);
+  other.close();
+  const refused = await made.double().sim("POST", "/worlds", { name: "fork", at: seq - 1 });
+  expect(refused).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  expect(refused.body.message).toMatch(
+    /^the file of world "default" is damaged \(.*\); restore a snapshot of it/,
+  );
+  expect(readdirSync(join(made.directory, "worlds")).filter((name) => name.startsWith("fork"))).toEqual([]);
+});
+
 test("a world file replaced under a running server is 503", async () => {
   const made = await createInFiles();
   const file = made.file();

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import type { Result } from "../../../src/platform/catalog/refusal-codes.ts";
 import { type Batch, OutcomeUnknown } from "../../../src/simulation/journal.ts";
 import { DataDirectory, type DataDirectoryOptions } from "../../../src/worlds/data-directory.ts";
 import type { ForkSettings, History, OpenHistory } from "../../../src/worlds/world-storage.ts";
@@ -54,7 +55,7 @@ export class FollowedDirectory extends DataDirectory {
     );
   }
 
-  override fork(from: string, to: string, fork: ForkSettings): Promise<void> {
+  override fork(from: string, to: string, fork: ForkSettings): Promise<Result<undefined>> {
     return this.#change([[worldFile(to), ...this.#ledger.existing(worldFile(from))]], () =>
       super.fork(from, to, fork),
     );
@@ -70,15 +71,17 @@ export class FollowedDirectory extends DataDirectory {
     );
   }
 
-  async #change(changes: readonly LedgerChange[], work: () => Promise<void>): Promise<void> {
+  async #change<T>(changes: readonly LedgerChange[], work: () => Promise<T>): Promise<T> {
     const change = this.#ledger.begin(changes);
+    let result: T;
     try {
-      await work();
+      result = await work();
     } catch (error) {
       change.failed(error);
       throw error;
     }
     change.done();
+    return result;
   }
 
   #changeNow(changes: readonly LedgerChange[], work: () => void): void {

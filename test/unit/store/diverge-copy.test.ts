@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import BetterSqlite3 from "better-sqlite3";
+import type BetterSqlite3 from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { copyBranchData } from "../../../src/platform/model/branch-data.ts";
 import type { RecordedEvent } from "../../../src/platform/model/events.ts";
@@ -37,21 +36,13 @@ const WALL_NOW = 5_000;
 const verify = (file: string) => verifyFile(inMemory(file), async () => undefined);
 
 /** A copy that goes its own way. */
-async function diverged(
-  file: string,
-  options: Partial<DivergenceOptions> = {},
-  threadFromBytes?: number,
-): Promise<string> {
+async function diverged(file: string, options: Partial<DivergenceOptions> = {}): Promise<string> {
   const copy = copyOf(file);
-  await divergeCopy(
-    copy,
-    OPTIONS,
-    {
-      ...{ historyId: "fork", originWorld: "default", clock: { wallNow: WALL_NOW } },
-      ...options,
-    },
-    threadFromBytes,
-  );
+  const result = await divergeCopy(copy, OPTIONS, {
+    ...{ historyId: "fork", originWorld: "default", clock: { wallNow: WALL_NOW } },
+    ...options,
+  });
+  expect(result).toEqual({ ok: true });
   return copy;
 }
 
@@ -60,14 +51,13 @@ async function rewound(
   file: string,
   seq: number,
   change: (sqlite: BetterSqlite3.Database) => void = () => undefined,
-  threadFromBytes?: number,
 ) {
   const sqlite = inMemory(file);
   const journal = new SqliteJournal(sqlite, readWorldRow(sqlite) ?? { seq: 0, at: 0, chain: 0 });
   const world = await worldAt(journal, seq, async () => undefined);
   const changed = copyOf(file);
   inDatabase(changed, change);
-  return { world, path: await diverged(changed, { rewindTo: { at: world.at, world } }, threadFromBytes) };
+  return { world, path: await diverged(changed, { rewindTo: { seq, at: world.at } }) };
 }
 
 /** The last events of all decisions that a file has. */
@@ -163,35 +153,20 @@ describe.each(["complete", "truncated"] as const)("a copy of an earlier point of
   });
 });
 
-/** All rows of all tables, as SQLite stores them. */
-function dump(file: string): unknown {
-  const sqlite = inMemory(file);
-  const names = sqlite
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    .pluck()
-    .all();
-  return names.map((name) => [name, sqlite.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all()]);
-}
-
-test("a thread writes the same rows to a copy of an earlier point, and leaves one file", async () => {
-  for (const seq of pointsIn(files.complete).filter((_, index) => index % 4 === 0)) {
-    const inSteps = await rewound(files.complete, seq, undefined, Number.POSITIVE_INFINITY);
-    const inThread = await rewound(files.complete, seq, undefined, 0);
-    expect(dump(inThread.path)).toEqual(dump(inSteps.path));
-    expect(inMemory(inThread.path).pragma("integrity_check", { simple: true })).toBe("ok");
-    expect(existsSync(`${inThread.path}-wal`)).toBe(false);
-    expect(await verify(inThread.path)).toMatchObject({ ok: true, differences: [], to: seq });
-  }
+test("a point that is no longer in the history of the copy is refused", async () => {
+  const rewindTo = { seq: files.first - 1, at: 0 };
+  const divergence = { historyId: "fork", originWorld: "default", clock: { wallNow: WALL_NOW }, rewindTo };
+  expect(await divergeCopy(copyOf(files.truncated), OPTIONS, divergence)).toMatchObject({
+    ok: false,
+    refusal: { code: "HISTORY_FORGOTTEN" },
+  });
 });
 
-test("a row that cannot be written fails the copy, in a thread too", async () => {
-  const noComputes = (sqlite: BetterSqlite3.Database) => sqlite.exec("DROP TABLE computes");
+test("the world at the point can be stated", async () => {
   const seq = files.first;
-  for (const threadFromBytes of [0, Number.POSITIVE_INFINITY]) {
-    const failed = rewound(files.complete, seq, noComputes, threadFromBytes);
-    await expect(failed).rejects.toThrow(BetterSqlite3.SqliteError);
-    await expect(failed).rejects.toThrow("no such table: computes");
-  }
+  const { path, world } = await rewound(files.complete, seq);
+  const stated = await diverged(files.complete, { rewindTo: { seq, at: world.at, world } });
+  expect(read(stated)).toEqual(read(path));
 });
 
 test("a copy has the requests and the uses of keys up to its point, and the data of its branches", async () => {

@@ -1,6 +1,6 @@
 import type { SimTime } from "../../../kernel/time.ts";
 import { ACCEPTED, type Result, refuse } from "../../catalog/refusal-codes.ts";
-import { hasDataAt } from "../../model/branch-data.ts";
+import { type BranchData, hasDataAt } from "../../model/branch-data.ts";
 import type { World } from "../../world/world.ts";
 
 /** `prefix` of the request fields, as in `PointInTime`. */
@@ -15,9 +15,9 @@ export function checkDataAvailable(
     : refuse("PARENT_TIMESTAMP_NOT_ALLOWED", `${prefix}timestamp ${describeLimit(branchId)}`);
 }
 
-/** A world of the past refers to the data of its branches then. */
-export function checkPastData(world: World, past: World, at: SimTime): Result<undefined> {
-  for (const row of world.branchData.toArray())
+/** A world of the past refers to the data of its branches then. `rows`: where the data is now. */
+export function checkPastData(rows: Iterable<BranchData>, past: World, at: SimTime): Result<undefined> {
+  for (const row of rows)
     if (past.branches.get(row.id) !== undefined && !hasDataAt(row, at))
       return refuse("DATA_DELETED", `the point ${describeLimit(row.id)}`);
   return ACCEPTED;

@@ -54,14 +54,14 @@ test("a refusal names the field and the limit", () => {
 });
 
 test("the data of a branch that did not exist at the instant is not missing", () => {
-  expect(checkPastData(worldWith(SHORTENED), emptyWorld(), 99)).toMatchObject({ ok: true });
+  expect(checkPastData([SHORTENED], emptyWorld(), 99)).toMatchObject({ ok: true });
 });
 
 test("a world cannot go back to an instant whose data was deleted", () => {
   const past = emptyWorld();
   past.branches.set({ id: "br-1", projectId: "shop", name: "main", default: true } as never);
-  expect(checkPastData(worldWith(SHORTENED), past, 100)).toMatchObject({ ok: true });
-  expect(checkPastData(worldWith(SHORTENED), past, 99)).toMatchObject({
+  expect(checkPastData([SHORTENED], past, 100)).toMatchObject({ ok: true });
+  expect(checkPastData([SHORTENED], past, 99)).toMatchObject({
     ok: false,
     refusal: { code: "DATA_DELETED", message: expect.stringMatching(/^the point .*--max-branch-history/) },
   });
