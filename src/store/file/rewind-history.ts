@@ -13,7 +13,9 @@ import type { WorldRow } from "./read-world.ts";
 
 const after = sql.placeholder("after");
 
+/** Events that are deleted between two pauses. */
 const EVENTS_PER_PORTION = 20_000;
+
 /** Deletes what happened after `world.seq` from a copy, except in the tables of the world. Returns the new end. */
 export async function rewindHistory(
   sqlite: BetterSqlite3.Database,

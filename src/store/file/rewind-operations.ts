@@ -12,6 +12,7 @@ import { query, textOf } from "../tables/statement.ts";
 import { tableName } from "../tables/stored-tables.ts";
 import type { WorldRow } from "./read-world.ts";
 
+/** Events that are searched between two pauses. */
 const EVENTS_PER_PORTION = 20_000;
 /** An operation that stays is written twice, and each time takes as long as a deletion. */
 const FEW_OPERATIONS = 0.25;
