@@ -25,7 +25,7 @@ import { errorResponse } from "./protocol/messages.ts";
 import { CancelKeys } from "./relay/cancel-keys.ts";
 import { EngineLogins } from "./relay/engine-login.ts";
 import { SqlOverHttp } from "./serverless/sql-over-http.ts";
-import { type ClientOrigin, serveClient } from "./sessions/client-session.ts";
+import { type ClientOrigin, type SessionOptions, serveClient } from "./sessions/client-session.ts";
 import type { StatementLog } from "./statements/statement-log.ts";
 import { MissingVolume } from "./volumes/volume-origins.ts";
 import type { Volumes } from "./volumes/volumes.ts";
@@ -71,9 +71,8 @@ export class Gateway {
   readonly #streams = new Set<Duplex>();
   readonly #cancelKeys = new CancelKeys();
   readonly #passwords = new KnownPasswords();
-  readonly #loginLimit = new LoginLimit();
   readonly #logins = new EngineLogins(this.#cancelKeys);
-  readonly #pooler = new Pooler(this.#cancelKeys, this.#logins);
+  readonly #sessionOptions: SessionOptions;
   readonly #worlds = new Map<string, OpenedWorld>();
   readonly #meter: UsageMeter;
   readonly #removal: DataRemoval;
@@ -108,7 +107,18 @@ export class Gateway {
       dataLimit,
       stopUnusedEngine: () => this.#stopUnusedEngine(),
     });
-    this.sqlOverHttp = new SqlOverHttp(this.#clientOptions());
+    const { tls, requireTls, proxyProtocol } = options;
+    const clientOptions = this.#clientOptions();
+    this.#sessionOptions = {
+      ...clientOptions,
+      pooler: new Pooler(this.#cancelKeys, this.#logins),
+      loginLimit: new LoginLimit(),
+      tls,
+      requireTls,
+      proxyProtocol,
+      onError,
+    };
+    this.sqlOverHttp = new SqlOverHttp(clientOptions);
   }
 
   /** Finds Postgres, and stops the processes of a killed server. Rejects with an `EngineError`. */
@@ -188,17 +198,7 @@ export class Gateway {
     }
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
-    const { tls, requireTls, proxyProtocol, onError } = this.#options;
-    const options = {
-      ...this.#clientOptions(),
-      pooler: this.#pooler,
-      loginLimit: this.#loginLimit,
-      tls,
-      requireTls,
-      proxyProtocol,
-      onError,
-    };
-    void serveClient(stream, options, origin);
+    void serveClient(stream, this.#sessionOptions, origin);
   }
 
   #clientOptions() {

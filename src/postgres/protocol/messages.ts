@@ -116,8 +116,9 @@ function authentication(kind: number, data: Buffer): Buffer {
 }
 
 function encode(type: string, body: Buffer): Buffer {
-  const head = Buffer.alloc(HEADER_BYTES);
-  head.write(type, 0, "latin1");
-  head.writeInt32BE(4 + body.length, 1);
-  return Buffer.concat([head, body]);
+  const message = Buffer.allocUnsafe(HEADER_BYTES + body.length);
+  message.writeUInt8(type.charCodeAt(0));
+  message.writeInt32BE(4 + body.length, 1);
+  body.copy(message, HEADER_BYTES);
+  return message;
 }
