@@ -6,6 +6,7 @@ export class EndableSession implements ServedSession {
   readonly #onEnd: (error: ClientError) => void;
   #close: ((error: ClientError) => void) | undefined;
   #ended: ClientError | undefined;
+  isIdle = false;
 
   constructor(onEnd: (error: ClientError) => void = () => undefined) {
     this.#onEnd = onEnd;

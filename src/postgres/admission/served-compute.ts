@@ -35,6 +35,8 @@ export type ServedComputeOptions = Omit<
 export type ServedSession = {
   /** Whether it has a session of the engine. */
   isRelaying(): boolean;
+  /** It waits for the next request, which can also open another one. */
+  readonly isIdle?: boolean;
   end(error: ClientError): void;
 };
 
@@ -57,8 +59,9 @@ export class ServedCompute {
   /** The sample that is read now. */
   #sampled: Promise<void> | undefined;
   #applying: NodeJS.Timeout | undefined;
-  /** By connection that may drop a database now. */
-  readonly #drops = new Map<string, Absence>();
+  /** By connection whose statement may need a database without other sessions. */
+  readonly #exclusions = new Map<string, Absence>();
+  #catalogChanges = 0;
   #replications = 0;
   #publishing: Promise<void> = Promise.resolve();
   /** Capacity of the local file cache when the last work began, in blocks. */
@@ -107,22 +110,23 @@ export class ServedCompute {
 
   detach(connectionId: string): void {
     this.#sessions.delete(connectionId);
-    this.endDrop(connectionId);
+    this.endExclusion(connectionId);
   }
 
-  /** A session may drop a database. Resolves when the server is in no database of clients. */
-  async beginDrop(connectionId: string): Promise<void> {
-    this.endDrop(connectionId);
+  /** A statement may need a database without other sessions. Resolves when the server is in no database of clients. */
+  async beginExclusion(connectionId: string): Promise<void> {
+    this.endExclusion(connectionId);
+    this.#endIdleSessions();
     const absence = this.host.keepOutOfDatabases();
     if (absence === undefined) return;
-    this.#drops.set(connectionId, absence);
+    this.#exclusions.set(connectionId, absence);
     await absence.begun;
   }
 
-  /** The session has dropped it, or has not. */
-  endDrop(connectionId: string): void {
-    this.#drops.get(connectionId)?.end();
-    this.#drops.delete(connectionId);
+  /** The statement has ended. */
+  endExclusion(connectionId: string): void {
+    this.#exclusions.get(connectionId)?.end();
+    this.#exclusions.delete(connectionId);
   }
 
   /** Before a new session: it sees what others have read. Never rejects. */
@@ -149,7 +153,7 @@ export class ServedCompute {
 
   endWork(connectionId: string): void {
     this.spans.end(connectionId);
-    this.endDrop(connectionId);
+    this.endExclusion(connectionId);
     this.#marks.workEnded();
     this.#workEndedAt = performance.now();
     this.#sampleSoon();
@@ -245,8 +249,18 @@ export class ServedCompute {
     };
   }
 
-  /** Resolves when the world has the roles and databases that SQL has changed so far. Never rejects. */
-  learnContent(): Promise<void> {
+  /** How often SQL has changed roles or databases. A session that was opened earlier may have other limits and settings. */
+  get catalogChanges(): number {
+    return this.#catalogChanges;
+  }
+
+  /**
+   * SQL has changed roles or databases. Resolves when the world has the changes. Sessions that wait for another request
+   * are ended, because Postgres checks limits when a session begins. Never rejects.
+   */
+  catalogChanged(): Promise<void> {
+    this.#catalogChanges += 1;
+    this.#endIdleSessions();
     return this.host
       .syncContent()
       .catch((error) => this.#onError(error, "changed roles or databases could not be read"));
@@ -263,6 +277,10 @@ export class ServedCompute {
 
   endSessions(error: ClientError): void {
     this.#endSessions(() => true, error);
+  }
+
+  #endIdleSessions(): void {
+    this.#endSessions((session) => session.isIdle === true, CLIENT_ERRORS.terminated);
   }
 
   #endSessions(isEnded: (session: ServedSession) => boolean, error: ClientError): void {

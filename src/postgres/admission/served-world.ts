@@ -19,7 +19,7 @@ import {
   refusedConnection,
 } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
-import { mayDropDatabase } from "../statements/drops-database.ts";
+import { mayExcludeSessions } from "../statements/excludes-sessions.ts";
 import {
   type Admitted,
   type ConnectingClient,
@@ -201,12 +201,12 @@ export class ServedWorld {
 
   /** Begins the work of these messages, or of this text. */
   beginStatement(admitted: Admitted, messages: Buffer): boolean | Promise<boolean> {
-    return mayDropDatabase(messages) ? this.#beginDrop(admitted) : this.beginWork(admitted);
+    return mayExcludeSessions(messages) ? this.#beginExclusion(admitted) : this.beginWork(admitted);
   }
 
-  async #beginDrop(admitted: Admitted): Promise<boolean> {
+  async #beginExclusion(admitted: Admitted): Promise<boolean> {
     if (!(await this.beginWork(admitted))) return false;
-    await this.#serve(admitted.endpointId).beginDrop(admitted.connectionId);
+    await this.#serve(admitted.endpointId).beginExclusion(admitted.connectionId);
     return true;
   }
 

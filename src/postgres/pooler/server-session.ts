@@ -50,6 +50,8 @@ export class ServerSession {
   readonly #prepared = new Map<string, PreparedStatement>();
   #client: LinkedClient | undefined;
   #isCopyingIn = false;
+  /** A statement may have changed roles or databases in the current transaction. */
+  #changesCatalog = false;
   /** No transaction is open, and no answer is outstanding. */
   #isIdle = true;
   #isOpen = true;
@@ -197,7 +199,12 @@ export class ServerSession {
     for (const message of messages) {
       const isForClient = this.#take(message, forClient);
       if (isForClient) forClient.push(message);
-      this.#isIdle = message[0] === READY && message[5] === IDLE && this.#answers.length === 0;
+      const isCommitted = message[0] === READY && message[5] === IDLE;
+      this.#isIdle = isCommitted && this.#answers.length === 0;
+      if (isCommitted && this.#changesCatalog) {
+        this.#changesCatalog = false;
+        client?.catalogChanged();
+      }
     }
     if (client === undefined) return;
     const [first, ...others] = forClient;
@@ -267,7 +274,7 @@ export class ServerSession {
     if (tag === "DISCARD ALL" || tag === "DEALLOCATE ALL") {
       this.#prepared.clear();
       this.#client?.statementsDiscarded();
-    } else if (CATALOG_TAG.test(tag)) this.#client?.catalogChanged();
+    } else if (CATALOG_TAG.test(tag)) this.#changesCatalog = true;
   }
 }
 

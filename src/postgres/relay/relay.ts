@@ -32,7 +32,7 @@ export type RelayListener = {
   afterWork(): void;
   /** Bytes of the engine were sent to the client. */
   onSent(bytes: Buffer): void;
-  /** A statement may have changed roles or databases. */
+  /** A statement, or its transaction, may have changed roles or databases. */
   onCatalogChange(): void;
   onClosed(): void;
 };
@@ -55,6 +55,8 @@ export class Relay {
   #isBusy = false;
   /** While data is copied in, the engine ignores a Sync. */
   #isCopyingIn = false;
+  /** A statement may have changed roles or databases in the current transaction. */
+  #changesCatalog = false;
   #isClosed = false;
 
   constructor(client: Duplex, engine: Socket, listener: RelayListener) {
@@ -81,6 +83,7 @@ export class Relay {
     if (this.#client.readableEnded && this.#client.writableLength === 0) this.#client.destroy();
     else this.#client.end();
     this.#engine.end();
+    this.#reportCatalogChange();
     if (this.#isBusy) this.#listener.afterWork();
     this.#listener.onClosed();
   }
@@ -162,6 +165,7 @@ export class Relay {
       case READY_FOR_QUERY:
         this.#unanswered = Math.max(0, this.#unanswered - 1);
         this.#isCopyingIn = false;
+        if (data[begin] === IDLE) this.#reportCatalogChange();
         if (this.#unanswered > 0 || data[begin] !== IDLE || !this.#fromClient.isBetweenMessages) return;
         this.#isBusy = false;
         this.#listener.afterWork();
@@ -175,9 +179,15 @@ export class Relay {
           CATALOG_TAG_BEGINS.includes(data[begin] as number) &&
           CATALOG_TAG.test(data.toString("latin1", begin, end))
         )
-          this.#listener.onCatalogChange();
+          this.#changesCatalog = true;
         return;
       default:
     }
+  }
+
+  #reportCatalogChange(): void {
+    if (!this.#changesCatalog) return;
+    this.#changesCatalog = false;
+    this.#listener.onCatalogChange();
   }
 }

@@ -27,7 +27,9 @@ type Connected = {
   readonly admitted: Admitted;
   readonly compute: ServedCompute;
   /** Whether the world has ended it. Then the response does not wait for the world. */
-  readonly state: Pick<EndableSession, "isEnded">;
+  readonly state: Pick<EndableSession, "isEnded" | "isIdle">;
+  /** Those of its compute when it was opened. */
+  readonly catalogChanges: number;
   readonly cancelPid: number | undefined;
   /** Resolves when the world has its end, or an advance that is running is followed by it. Never rejects. */
   readonly left: Promise<void>;
@@ -118,9 +120,9 @@ export class SqlSessions {
         await compute.host.acquire();
         try {
           const result = await executeWithin(timeoutMs, client, cancel, () => session.execute(work));
-          // Ends the drop first, so that the changes can be read in the databases of clients.
-          compute.endDrop(admitted.connectionId);
-          if (session.hasChangedCatalog) await compute.learnContent();
+          // Ends the exclusion first, so that the changes can be read in the databases of clients.
+          compute.endExclusion(admitted.connectionId);
+          if (session.hasChangedCatalog) await compute.catalogChanged();
           return result;
         } finally {
           compute.host.release();
@@ -130,8 +132,11 @@ export class SqlSessions {
         served.endWork(admitted);
         // A cancellation may arrive late, in the next statement of the session.
         const isClean = session.isConnected && !isCancelled && !session.isInTransaction;
-        if (isClean && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
-        else if (!connected.state.isEnded) await end(connected);
+        const isCurrent = connected.catalogChanges === compute.catalogChanges;
+        if (isClean && isCurrent && idle.length < MAX_IDLE_SESSIONS) {
+          idle.push(connected);
+          connected.state.isIdle = true;
+        } else if (!connected.state.isEnded) await end(connected);
       }
     }
   }
@@ -148,6 +153,7 @@ export class SqlSessions {
     try {
       // Before the login: the role may become another one meanwhile.
       const identity = identityNow();
+      const { catalogChanges } = compute;
       const parameters = new Map([
         ["user", role],
         ["database", database],
@@ -174,7 +180,7 @@ export class SqlSessions {
         });
       });
       state.connected((error) => session.close(error));
-      return { identity, session, admitted, compute, state, cancelPid, left };
+      return { identity, session, admitted, compute, state, catalogChanges, cancelPid, left };
     } catch (error) {
       await served.leave(admitted);
       throw error;
@@ -228,6 +234,7 @@ async function takeUsable(idle: Connected[], identity: () => string): Promise<Co
   for (;;) {
     const connected = idle.pop();
     if (connected === undefined) return undefined;
+    connected.state.isIdle = false;
     if (!(await connected.session.isUsable())) continue;
     if (connected.identity === identity()) return connected;
     await end(connected);

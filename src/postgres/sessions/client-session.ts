@@ -6,7 +6,6 @@ import { EndableSession } from "../admission/endable-session.ts";
 import { openEngineSession } from "../admission/open-engine-session.ts";
 import type { ServedCompute } from "../admission/served-compute.ts";
 import type { ServedWorld } from "../admission/served-world.ts";
-import type { ComputeHost } from "../compute/compute-host.ts";
 import { EngineExited } from "../data/engine-exit.ts";
 import type { EngineAddress } from "../engine/engine.ts";
 import { authenticate, authenticateByPassword } from "../login/authentication.ts";
@@ -213,7 +212,7 @@ class ClientSession {
               compute.addTransferred(bytes.length);
               tap?.fromEngine(bytes);
             },
-            onCatalogChange: () => this.#syncContent(compute.host),
+            onCatalogChange: () => void compute.catalogChanged(),
             onClosed: () => {
               tap?.close();
               resolve();
@@ -265,12 +264,6 @@ class ClientSession {
         host.release();
       },
     };
-  }
-
-  #syncContent(host: ComputeHost): void {
-    host
-      .syncContent()
-      .catch((error) => this.#options.onError(error, "changed roles or databases could not be read"));
   }
 
   /** The client has logged in, or will not. */

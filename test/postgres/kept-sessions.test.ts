@@ -1,0 +1,107 @@
+import { neon, neonConfig } from "@neondatabase/serverless";
+import type pg from "pg";
+import { expect, test } from "vitest";
+import { connect, createBranch, serverForTests } from "../support/postgres/postgres.ts";
+
+// `POST /sql` keeps its sessions between requests. A client must not be able to tell.
+
+const PASSWORD = "Password-of-kept-1";
+
+const server = await serverForTests();
+const branch = await createBranch(server);
+neonConfig.fetchEndpoint = `${new URL(server.ready.api_url).origin}/sql`;
+
+/** Sends a statement as this role, or to this database. */
+function send(statement: string, { role, database }: { role?: string; database?: string } = {}) {
+  const url = new URL(branch.uri);
+  if (role !== undefined) [url.username, url.password] = [role, PASSWORD];
+  if (database !== undefined) url.pathname = `/${database}`;
+  return neon(url.href).query(statement);
+}
+
+function owner(): Promise<pg.Client> {
+  return connect(branch.uri);
+}
+
+async function createRole(client: pg.Client, role: string): Promise<void> {
+  await client.query(`create role ${role} login password '${PASSWORD}'`);
+  expect(await send("select current_user::text as me", { role })).toEqual([{ me: role }]);
+}
+
+test.each([
+  ["a client", async (statement: string) => void (await (await owner()).query(statement))],
+  ["a request", async (statement: string) => void (await send(statement))],
+  [
+    "a transaction of a client",
+    async (statement: string) => {
+      const client = await owner();
+      await client.query("begin");
+      await client.query(statement);
+      // Opened before the change, and kept afterwards.
+      await send("select 1", { role: "limited" });
+      await client.query("commit");
+    },
+  ],
+])("a connection limit that %s sets applies to the next request", async (_, execute) => {
+  const client = await owner();
+  await createRole(client, "limited");
+  await execute("alter role limited connection limit 0");
+  await expect(send("select 1", { role: "limited" })).rejects.toMatchObject({
+    code: "53300",
+    message: expect.stringContaining('too many connections for role "limited"'),
+  });
+  await client.query("alter role limited connection limit -1");
+  expect(await send("select 1 as one", { role: "limited" })).toEqual([{ one: 1 }]);
+  await client.query("drop role limited");
+});
+
+test("a request has the settings that its role has now", async () => {
+  const client = await owner();
+  await createRole(client, "settled");
+  await client.query("alter role settled set application_name to 'changed'");
+  await client.query("alter role settled set work_mem to '5MB'");
+  expect(await send("show work_mem", { role: "settled" })).toEqual([{ work_mem: "5MB" }]);
+});
+
+test.each([
+  ["rename", "alter database used rename to renamed", "drop database renamed"],
+  ["copy", "create database copied template used", "drop database copied; drop database used"],
+  ["drop", "drop database used", undefined],
+])("a client can %s a database after requests to it", async (_, statement, undo) => {
+  const client = await owner();
+  await client.query("create database used");
+  expect(await send("select current_database()::text as db", { database: "used" })).toEqual([{ db: "used" }]);
+  await client.query(statement);
+  for (const each of undo?.split("; ") ?? []) await client.query(each);
+});
+
+test("a request can rename a database after requests to it", async () => {
+  await send("create database used");
+  await send("select 1", { database: "used" });
+  await send("alter database used rename to renamed");
+  expect(await send("select 1 as one", { database: "renamed" })).toEqual([{ one: 1 }]);
+  await send("drop database renamed");
+});
+
+test("a request that executes keeps its database from being renamed", async () => {
+  const client = await owner();
+  await client.query("create database used");
+  const executing = send("select pg_sleep(12)", { database: "used" });
+  executing.catch(() => undefined);
+  await expect
+    .poll(async () => (await client.query("select from pg_stat_activity where query like '%(12)'")).rowCount, {
+      timeout: 10_000,
+    })
+    .toBeGreaterThan(0);
+  await expect(client.query("alter database used rename to renamed")).rejects.toMatchObject({ code: "55006" });
+  await client.query("drop database used with (force)");
+}, 60_000);
+
+test("a role that a transaction creates can log in after its commit", async () => {
+  const client = await owner();
+  await client.query("begin");
+  await client.query(`create role late login password '${PASSWORD}'`);
+  await client.query("commit");
+  expect(await send("select current_user::text as me", { role: "late" })).toEqual([{ me: "late" }]);
+  await client.query("drop role late");
+});
