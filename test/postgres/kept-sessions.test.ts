@@ -55,6 +55,47 @@ test.each([
   await client.query("drop role limited");
 });
 
+test("a role whose password has expired is rejected, by requests, clients and the pooler", async () => {
+  const client = await owner();
+  await createRole(client, "expiring");
+  const url = new URL(branch.uri);
+  [url.username, url.password] = ["expiring", PASSWORD];
+  const pooled = new URL(url);
+  pooled.searchParams.set("options", `endpoint=${branch.endpointId}-pooler`);
+  const attempts = () =>
+    Promise.all([
+      send("select 1 as one", { role: "expiring" }).then(
+        () => "accepted",
+        ({ code }) => code,
+      ),
+      ...[url, pooled].map(({ href }) =>
+        connect(href).then(
+          () => "accepted",
+          ({ code }) => code,
+        ),
+      ),
+    ]);
+  const accepted = ["accepted", "accepted", "accepted"];
+  expect(await attempts()).toEqual(accepted);
+  await client.query("alter role expiring valid until '2100-01-01'");
+  expect(await attempts()).toEqual(accepted);
+  await client.query("alter role expiring valid until '2001-01-01'");
+  expect(await attempts()).toEqual(["28P01", "28P01", "28P01"]);
+  await client.query("alter role expiring valid until 'infinity'");
+  expect(await attempts()).toEqual(accepted);
+});
+
+test("a password may expire between two requests", async () => {
+  const client = await owner();
+  await createRole(client, "brief");
+  const ends = "to_char(clock_timestamp() + interval '3 s', 'YYYY-MM-DD HH24:MI:SS.MS TZH')";
+  await client.query(`do $$ begin execute 'alter role brief valid until ' || quote_literal(${ends}); end $$`);
+  expect(await send("select 1 as one", { role: "brief" })).toEqual([{ one: 1 }]);
+  await expect
+    .poll(() => send("select 1", { role: "brief" }).catch(({ code }) => code), { timeout: 10_000 })
+    .toBe("28P01");
+});
+
 test("a request has the settings that its role has now", async () => {
   const client = await owner();
   await createRole(client, "settled");
@@ -89,11 +130,16 @@ test("a request that executes keeps its database from being renamed", async () =
   const executing = send("select pg_sleep(12)", { database: "used" });
   executing.catch(() => undefined);
   await expect
-    .poll(async () => (await client.query("select from pg_stat_activity where query like '%(12)'")).rowCount, {
-      timeout: 10_000,
-    })
+    .poll(
+      async () => (await client.query("select from pg_stat_activity where query like '%(12)'")).rowCount,
+      {
+        timeout: 10_000,
+      },
+    )
     .toBeGreaterThan(0);
-  await expect(client.query("alter database used rename to renamed")).rejects.toMatchObject({ code: "55006" });
+  await expect(client.query("alter database used rename to renamed")).rejects.toMatchObject({
+    code: "55006",
+  });
   await client.query("drop database used with (force)");
 }, 60_000);
 

@@ -18,6 +18,8 @@ export interface ComputeCluster {
   release(): void;
   /** Makes the roles and databases of the engine and of the world the same. */
   syncContent(engine: RunningEngine): Promise<void>;
+  /** Whether the role's password may have expired. */
+  mayHaveExpired(role: string): boolean;
   /** Marks what the clients have committed. */
   mark(engine: RunningEngine, idleSince: () => SimTime | undefined): Promise<void>;
   /** The engine has no clients any more and is about to be stopped. */

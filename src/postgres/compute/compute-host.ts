@@ -76,6 +76,11 @@ export class ComputeHost {
     return this.#running === undefined ? undefined : this.#engine?.keepOutOfDatabases();
   }
 
+  /** Whether the password of a role of the engine may have expired. */
+  mayHaveExpired(role: string): boolean {
+    return this.#cluster?.mayHaveExpired(role) === true;
+  }
+
   /** The branch of the engine that was started last. */
   get branchId(): string | undefined {
     return this.#cluster?.branchId;

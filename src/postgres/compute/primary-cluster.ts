@@ -52,6 +52,7 @@ export class PrimaryCluster implements ComputeCluster {
   readonly #options: PrimaryClusterOptions;
   readonly #plan: EnginePlan;
   readonly #opened: OpenedData;
+  #expiringRoles: ReadonlySet<string> = new Set();
 
   private constructor(options: PrimaryClusterOptions, plan: EnginePlan, opened: OpenedData) {
     this.branchId = plan.branchId;
@@ -101,6 +102,10 @@ export class PrimaryCluster implements ComputeCluster {
     await this.#reconcile(engine, content);
   }
 
+  mayHaveExpired(role: string): boolean {
+    return this.#expiringRoles.has(role);
+  }
+
   mark(engine: RunningEngine, idleSince: () => SimTime | undefined): Promise<void> {
     return this.#options.data.mark(engine, idleSince);
   }
@@ -118,7 +123,9 @@ export class PrimaryCluster implements ComputeCluster {
     const revoked = await ensureRights(engine);
     if (revoked.length > 0) this.#options.onRevoked(revoked, this.branchId);
     const applied = await readAppliedContent(engine);
-    const changes = learnedChanges(applied, await readContent(engine));
+    const current = await readContent(engine);
+    this.#expiringRoles = current.expiringRoles;
+    const changes = learnedChanges(applied, current);
     const wanted = hasChanges(changes) ? await this.#options.learn(changes) : content;
     const target = asApplied(wanted);
     const before = withLearned(withIdsOf(applied, target), target, changes);

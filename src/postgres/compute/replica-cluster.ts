@@ -116,6 +116,10 @@ export class ReplicaCluster implements ComputeCluster {
     }
   }
 
+  mayHaveExpired(role: string): boolean {
+    return this.#options.writer.mayHaveExpired(role);
+  }
+
   async mark(): Promise<void> {}
 
   async ending(): Promise<void> {

@@ -90,7 +90,9 @@ function isText(name: string): boolean {
 
 export async function readContent(engine: RunningEngine): Promise<ClusterContent> {
   const roles = await engine.query(
-    `SELECT rolname, CASE WHEN rolcanlogin THEN coalesce(rolpassword, '') END AS verifier FROM pg_authid
+    `SELECT rolname, CASE WHEN rolcanlogin THEN coalesce(rolpassword, '') END AS verifier,
+       rolvaliduntil < 'infinity' AS expires
+     FROM pg_authid
      WHERE rolname NOT LIKE 'pg\\_%' AND rolname NOT IN (${literal(SUPERUSER)}, ${literal(PLATFORM_GROUP)})
      ORDER BY rolname`,
   );
@@ -102,10 +104,19 @@ export async function readContent(engine: RunningEngine): Promise<ClusterContent
     roles: roles
       .map(({ rolname, verifier }) => ({ name: rolname ?? "", verifier: verifier ?? undefined }))
       .filter(({ name }) => isText(name)),
+    expiringRoles: new Set(roles.flatMap(({ rolname, expires }) => (expires === "t" ? [rolname ?? ""] : []))),
     databases: databases
       .map(({ datname, owner }) => ({ name: datname ?? "", owner: owner ?? "" }))
       .filter(({ name, owner }) => isText(name) && isText(owner)),
   };
+}
+
+/** Whether the role's password has expired, by the clock of SQL. */
+export async function hasExpired(engine: RunningEngine, role: string): Promise<boolean> {
+  const expired = await engine.query(
+    `SELECT FROM pg_authid WHERE rolname = ${literal(role)} AND rolvaliduntil < clock_timestamp()`,
+  );
+  return expired.length > 0;
 }
 
 /** Changes the roles and databases of the cluster from `applied`, which it has, to `wanted`. */

@@ -11,6 +11,8 @@ export type ContentDatabase = { readonly id: number; readonly name: string; read
 /** Current roles and databases of a cluster. */
 export type ClusterContent = {
   readonly roles: readonly ContentRole[];
+  /** The names of roles whose passwords expire, or have expired (`VALID UNTIL`). */
+  readonly expiringRoles: ReadonlySet<string>;
   readonly databases: readonly Omit<ContentDatabase, "id">[];
 };
 
@@ -52,7 +54,10 @@ export function asApplied({ roles, databases }: Content): AppliedContent {
 }
 
 /** Differences between the cluster and the content that was last applied to it. */
-export function learnedChanges(applied: AppliedContent, cluster: ClusterContent): LearnedChanges {
+export function learnedChanges(
+  applied: AppliedContent,
+  cluster: Omit<ClusterContent, "expiringRoles">,
+): LearnedChanges {
   const roleBefore = new Map(applied.roles.map((role) => [role.name, role]));
   const databaseBefore = new Map(applied.databases.map((database) => [database.name, database]));
   const roleNames = new Set(cluster.roles.map(({ name }) => name));

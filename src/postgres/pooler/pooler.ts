@@ -50,7 +50,7 @@ export class Pooler {
       compute.host,
       served,
       admitted,
-      login.database,
+      { database: login.database, passwordOf: login.role },
       async (address) => {
         const pool = await this.#poolOf(served, admitted, compute, login);
         const open = () => this.#open(address, login, pool);

@@ -110,7 +110,7 @@ export class SqlOverHttp {
   ): Promise<StatementOutcome> {
     const login = {
       route: { endpointId, pooled, world, options: undefined },
-      ...{ role, database, applicationName: source },
+      ...{ role, database, applicationName: source, needsNoPassword: true as const },
     };
     const statements = [{ text: query, parameters: params, arrayMode: false }];
     try {

@@ -43,6 +43,8 @@ export type SqlLogin = {
   readonly role: string;
   readonly database: string;
   readonly applicationName: string | undefined;
+  /** Absent: the client has sent the password of the role. */
+  readonly needsNoPassword?: true;
 };
 
 export type SqlWork = {

@@ -132,7 +132,9 @@ export class SqlSessions {
         served.endWork(admitted);
         // A cancellation may arrive late, in the next statement of the session.
         const isClean = session.isConnected && !isCancelled && !session.isInTransaction;
-        const isCurrent = connected.catalogChanges === compute.catalogChanges;
+        // Others may not be used again: limits are checked, and passwords expire, when a session begins.
+        const isCurrent =
+          connected.catalogChanges === compute.catalogChanges && !compute.host.mayHaveExpired(login.role);
         if (isClean && isCurrent && idle.length < MAX_IDLE_SESSIONS) {
           idle.push(connected);
           connected.state.isIdle = true;
@@ -143,7 +145,7 @@ export class SqlSessions {
 
   async #connect(
     served: ServedWorld,
-    { route, role, database, applicationName }: SqlLogin,
+    { route, role, database, applicationName, needsNoPassword }: SqlLogin,
     identityNow: () => string,
   ): Promise<Connected> {
     const source = applicationName || DEFAULT_SOURCE;
@@ -165,7 +167,7 @@ export class SqlSessions {
         compute.host,
         served,
         admitted,
-        database,
+        { database, passwordOf: needsNoPassword ? undefined : role },
         (address) => this.#logins.logIn(address, parameters),
         () => state.isEnded,
       );

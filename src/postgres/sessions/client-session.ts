@@ -245,7 +245,7 @@ class ClientSession {
       host,
       served,
       admitted,
-      parameters.get("database") ?? "",
+      { database: parameters.get("database") ?? "", passwordOf: parameters.get("user") },
       open,
       isEnded,
     );

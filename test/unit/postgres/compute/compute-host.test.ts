@@ -10,6 +10,7 @@ function hostOf(dataDirectory: string) {
   const outdated = new Set<string>();
   const opens: ((volumeId: string) => void)[] = [];
   const clusterOn = (volumeId: string): ComputeCluster => ({
+    mayHaveExpired: () => false,
     branchId: "br-1",
     dataDirectory,
     volumeId,
