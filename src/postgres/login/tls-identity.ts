@@ -1,4 +1,4 @@
-import { constants, createHash, randomBytes, X509Certificate } from "node:crypto";
+import { createHash, randomBytes, X509Certificate } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
@@ -131,12 +131,5 @@ export class TlsIdentity {
 
 function certificateOf({ key, cert }: Pem): ServerCertificate {
   const hash = createHash("sha256").update(new X509Certificate(cert).raw).digest();
-  const context = createSecureContext({
-    key,
-    cert,
-    minVersion: "TLSv1.2",
-    // As in Postgres: libpq never resumes a session, so a ticket would be work for nothing.
-    secureOptions: constants.SSL_OP_NO_TICKET,
-  });
-  return { context, hash };
+  return { context: createSecureContext({ key, cert, minVersion: "TLSv1.2" }), hash };
 }
