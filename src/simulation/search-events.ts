@@ -1,5 +1,6 @@
 import type { RecordedEvent } from "../platform/model/events.ts";
 import { type EventFilter, isSelected, type Journal } from "./journal.ts";
+import { mentions } from "./mentions.ts";
 
 /** Takes a few milliseconds, also from a file. */
 const EVENTS_PER_STEP = 1_024;
@@ -50,6 +51,27 @@ export function* searchWithLifecycle(
   const missing = limit - any.filter(isOfLifecycle).length;
   const earlier = { ...part, before: last.seq };
   return any.concat(yield* searchEvents(journal, id, earlier, missing, "lifecycle"));
+}
+
+/** A journal with the events that it gets with the next commit. No search waits for that commit. */
+export function withUncommitted(journal: Searched, uncommitted: readonly RecordedEvent[]): Searched {
+  const first = uncommitted[0]?.seq;
+  if (first === undefined) return journal;
+  return {
+    oldest: journal.oldest,
+    eventsAbout(id, before, limit, filter, after = 0) {
+      const newest = uncommitted
+        .filter(
+          (event) =>
+            event.seq > after && event.seq < before && isSelected(event.type, filter) && mentions(event, id),
+        )
+        .reverse()
+        .slice(0, limit);
+      const missing = limit - newest.length;
+      if (missing === 0 || after >= first - 1) return newest;
+      return newest.concat(journal.eventsAbout(id, Math.min(before, first), missing, filter, after));
+    },
+  };
 }
 
 /** What `searchWithLifecycle` finds in two parts of history, of which `older` directly precedes `newer`. */

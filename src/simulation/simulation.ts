@@ -73,6 +73,12 @@ export class Simulation {
     return this.#uncommitted.length;
   }
 
+  /** Events that wait for a commit, in order, with a sequence number above `since` (exclusive). */
+  uncommittedSince(since: number): readonly RecordedEvent[] {
+    const first = this.#uncommitted[0]?.seq ?? 0;
+    return this.#uncommitted.slice(Math.max(0, since + 1 - first));
+  }
+
   /** Whether rows have changed since the last commit, including rows outside history. */
   get hasUncommittedRows(): boolean {
     return this.world.changes.list.length > 0;

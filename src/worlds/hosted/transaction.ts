@@ -6,15 +6,15 @@ import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import type { Command } from "../../platform/rules/commands.ts";
 import type { World } from "../../platform/world/world.ts";
-import type { EventFilter } from "../../simulation/journal.ts";
+import type { EventFilter, Journal } from "../../simulation/journal.ts";
 import type { DescribedRequest } from "../../simulation/request-log.ts";
-import { searchEvents } from "../../simulation/search-events.ts";
+import { searchEvents, withUncommitted } from "../../simulation/search-events.ts";
 import { enableNewRules } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 
 export type TransactionHooks = {
-  /** Called before reads of stored history, so that they see the events of the transaction. */
+  /** Called before reads of operations that are derived from stored events, as in a journal in memory. */
   commit(): void;
   /** Called before each command, also before one that is refused. */
   onCommand(): void;
@@ -105,42 +105,37 @@ export class HostedTransaction implements Transaction {
 
   operations(projectId: string, limit: number, beforeNumber?: number): readonly Operation[] {
     const { world } = this;
-    if (!isOverlaid(world)) this.#commitPending();
-    const stored = this.#live.simulation.journal.operations(projectId, limit, beforeNumber);
-    return withChanged(stored, changedOperations(world, projectId, beforeNumber), limit);
+    const changed = changedOperations(world, projectId, beforeNumber);
+    if (world.changes.isTruncated("operations")) return withChanged([], changed, limit);
+    return withChanged(this.#storedOperations.operations(projectId, limit, beforeNumber), changed, limit);
   }
 
   eventsAbout(id: string, limit: number, filter?: EventFilter, after = 0): readonly RecordedEvent[] {
-    this.#commitPending();
-    const { journal, world } = this.#live.simulation;
-    const part = { after, before: world.seq + 1 };
-    return runToEnd(searchEvents(journal, id, part, limit, filter));
+    const { simulation } = this.#live;
+    const history = withUncommitted(simulation.journal, simulation.uncommittedSince(0));
+    const part = { after, before: simulation.world.seq + 1 };
+    return runToEnd(searchEvents(history, id, part, limit, filter));
   }
 
   events(since: number, limit: number): readonly RecordedEvent[] {
-    this.#commitPending();
-    return this.#live.simulation.journal.events(since, limit);
+    const { simulation } = this.#live;
+    const stored = simulation.journal.events(since, limit);
+    return [...stored, ...simulation.uncommittedSince(since).slice(0, limit - stored.length)];
   }
 
   operation(id: string): Operation | undefined {
     const { world } = this;
     const recent = world.operations.get(id) ?? world.changes.latest("operations", id);
     if (recent !== undefined) return recent as Operation;
-    if (!isOverlaid(world)) this.#commitPending();
-    return this.#live.simulation.journal.operation(id);
+    return world.changes.isTruncated("operations") ? undefined : this.#storedOperations.operation(id);
   }
 
-  #commitPending(): void {
-    if (this.#live.simulation.hasUncommittedEvents) this.#hooks.commit();
+  /** A journal in memory derives the operations from its events, so changes of their rows are not collected. */
+  get #storedOperations(): Pick<Journal, "operation" | "operations"> {
+    const { simulation } = this.#live;
+    if (!this.world.operations.isTracked && simulation.hasUncommittedEvents) this.#hooks.commit();
+    return simulation.journal;
   }
-}
-
-/**
- * Whether the changes that are not committed can be laid over the stored operations. A journal in memory gets the
- * operations with the events, so changes of their rows are not collected.
- */
-function isOverlaid({ operations, changes }: World): boolean {
-  return operations.isTracked && !changes.isTruncated("operations");
 }
 
 /** The operations of a project that changed since the last commit, with a number below `before`. */

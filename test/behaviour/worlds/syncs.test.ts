@@ -32,7 +32,11 @@ async function createHeld(options: DoubleOptions = {}) {
     for (let turn = 0; turn < 20; turn += 1) await nextTurn();
     return answered;
   };
-  return { double, syncs, createKey, keyNames, isAnswered };
+  const durably = async <T>(answer: Promise<T>) => {
+    while (!(await isAnswered(answer))) syncs.end();
+    return answer;
+  };
+  return { double, syncs, createKey, keyNames, isAnswered, durably };
 }
 
 test("a change is answered after its sync, and what was decided meanwhile after the next one", async () => {
@@ -200,11 +204,7 @@ test("the request log and views of the past wait for the commits before them, an
 });
 
 test("a list of operations contains those that are not committed, and syncs nothing", async () => {
-  const { double, syncs, isAnswered } = await createHeld({ operations: "immediate" });
-  const durably = async <T>(answer: Promise<T>) => {
-    while (!(await isAnswered(answer))) syncs.end();
-    return answer;
-  };
+  const { double, syncs, isAnswered, durably } = await createHeld({ operations: "immediate" });
   const created = await durably(double.api("POST", "/projects", { project: { name: "shop" } }));
   const { project, endpoints } = created.body;
   const idsOf = async (
@@ -230,4 +230,51 @@ test("a list of operations contains those that are not committed, and syncs noth
   const all = [...(await idsOf(started)).toReversed(), ...(await idsOf(suspended)).toReversed(), ...before];
   expect(await Promise.all(lists.map(idsOf))).toEqual([all, all.slice(0, 2), all.slice(0, 1)]);
   expect(await idsOf(durably(list(100)))).toEqual(all);
+});
+
+test("consumption and explanations see events that are not committed, and sync nothing", async () => {
+  const { double, syncs, isAnswered, durably } = await createHeld();
+  const { project, endpoints } = (await durably(double.api("POST", "/projects", { project: {} }))).body;
+  await durably(double.advance("1h"));
+  const { accounts } = (await durably(double.sim("GET", "/accounts"))).body;
+  const { seq } = double.world.history();
+  const change = (plan: string) => double.sim("PATCH", `/accounts/${accounts[0]?.id}`, { plan });
+  const free = change("free");
+  await isAnswered(free);
+  // The body is read first, so the start is decided before the change.
+  const paid = change("paid");
+  const started = double.api("POST", `/projects/${project.id}/endpoints/${endpoints[0]?.id}/start`);
+  expect(await Promise.all([paid, started].map(isAnswered))).toEqual([false, false]);
+  // Each sync on the thread would fail.
+  syncs.failsAtOnce = true;
+  const day = "from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&granularity=daily";
+  const usage = double.api("GET", `/consumption_history/account?${day}`);
+  const explanation = double.sim("GET", `/explain/endpoints/${endpoints[0]?.id}`);
+  expect(await Promise.all([usage, explanation].map(isAnswered))).toEqual([false, false]);
+  expect(syncs.held).toBe(1);
+  syncs.end();
+  expect(await Promise.all([free, usage, explanation].map(isAnswered))).toEqual([true, false, false]);
+  syncs.end();
+  await Promise.all([paid, started]);
+  expect([(await usage).status, syncs.held]).toEqual([200, 0]);
+  const { events } = (await explanation).body;
+  expect(events.at(-1)).toMatchObject({ type: "OperationScheduled", seq: seq + 2 });
+});
+
+test("operations after a reset are those since then, before it is committed too", async () => {
+  const { double, syncs, createKey, isAnswered, durably } = await createHeld();
+  const { project, operations } = (await durably(double.api("POST", "/projects", { project: {} }))).body;
+  await durably(double.advance("1h"));
+  const key = createKey("first");
+  await isAnswered(key);
+  syncs.failsAtOnce = true;
+  const seen = double.world.transact((transaction) => {
+    transaction.execute({ type: "ResetWorld" });
+    const listed = transaction.operations(project.id, 10);
+    return [listed, operations.map(({ id }) => transaction.operation(id))];
+  });
+  syncs.end();
+  await isAnswered(key);
+  syncs.end();
+  expect(await seen).toEqual([[], operations.map(() => undefined)]);
 });

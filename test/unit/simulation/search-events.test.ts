@@ -5,7 +5,12 @@ import type { RecordedEvent } from "../../../src/platform/model/events.ts";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { mentions } from "../../../src/simulation/mentions.ts";
-import { joinFound, searchEvents, searchWithLifecycle } from "../../../src/simulation/search-events.ts";
+import {
+  joinFound,
+  searchEvents,
+  searchWithLifecycle,
+  withUncommitted,
+} from "../../../src/simulation/search-events.ts";
 import { expectHolds } from "../../support/properties/properties.ts";
 
 const clock = { mode: "manual", factor: 0, simAnchor: 0, wallAnchor: 0 } as const;
@@ -91,6 +96,26 @@ describe("a search for the events about an object", () => {
           expect(seqs(joinFound(newer, older, { id: ID, limit }))).toEqual(
             seqs(search(journal, 0, end + 1, limit)),
           );
+        },
+      ),
+      500,
+    );
+  });
+
+  test("finds before a commit what it finds after it", async () => {
+    const letter = fc.constantFrom<Letter>("q", "q", "a", "-", "c");
+    const place = fc.nat(61);
+    await expectHolds(
+      fc.property(
+        fc.array(letter, { maxLength: 60 }),
+        ...([place, place, place] as const),
+        fc.integer({ min: 1, max: 8 }),
+        (letters, cut, after, before, limit) => {
+          const all = journalOf(letters);
+          const uncommitted = all.events(cut, 60);
+          const journal = withUncommitted(journalOf(letters.slice(0, cut)), uncommitted);
+          const found = runToEnd(searchWithLifecycle(journal, ID, { after, before }, limit));
+          expect(found).toEqual(search(all, after, before, limit));
         },
       ),
       500,
