@@ -28,46 +28,67 @@ export const recordActivity: fc.Arbitrary<Command> = fc
     blocks: fc.option(blocks, { nil: undefined }),
     queries: fc.constantFrom(undefined, 0, 7),
   })
-  .map(({ index, afterMs, kind, durationMs, connectionId: id, ...rest }) => {
-    // A disconnect names its connection.
-    const connectionId = kind === "disconnect" ? (id ?? "a") : id;
-    return command(
-      `activity on compute ${index} after ${afterMs} ms: ${JSON.stringify({ kind, durationMs, connectionId, ...rest })}`,
-      ({ endpoints }) => endpoints.length > 0,
-      async (model, stage) => {
-        const endpoint = pick(model.endpoints, index);
-        const { project } = endpoint;
-        const at = afterMs === undefined ? undefined : new Date(model.now + afterMs).toISOString();
-        const named = { duration_ms: durationMs, connection_id: connectionId, at };
-        const before = await stage.double().sim("GET", `/endpoints/${endpoint.id}/stats`);
-        const isSettled = !(await isBusy(model, stage, project));
-        const { status, body } = await stage
-          .double()
-          .sim("POST", "/activity", { endpoint_id: endpoint.id, kind, ...named, ...rest });
-        expect(status, JSON.stringify(body)).toBe(isGone(endpoint) ? 404 : 200);
-        if (status !== 200) return;
-        const [result] = body.activities;
-        const lastsMs = kind === "connect" || kind === "disconnect" ? 0 : (durationMs ?? 0);
-        if (afterMs !== undefined && afterMs > 0) {
-          expect(result.outcome).toBe("scheduled");
-          model.scheduledActivities.push({ at: model.now + afterMs, durationMs: lastsMs, endpoint });
-          return;
-        }
-        project.stirredAt = model.now;
-        if (result.outcome !== "refused")
-          endpoint.busyUntil = Math.max(endpoint.busyUntil, model.now + lastsMs);
-        if (endpoint.disabled)
-          expect(result).toMatchObject({ outcome: "refused", code: "ENDPOINT_DISABLED" });
-        else if (rest.database === "nowhere")
-          expect(result).toMatchObject({ outcome: "refused", code: "DATABASE_NOT_FOUND" });
-        else if (result.outcome === "refused" || kind === "disconnect") return;
-        else if (before.body.current_state === "active" && isSettled)
-          expect(result).toMatchObject({ outcome: "served", woke: false, waited_ms: 0 });
-        else if (isSettled)
-          expect(result).toMatchObject({ woke: true, waited_ms: START_DELAY_MS[model.durations] });
-      },
-    );
-  });
+  .map(recordActivityOf);
+
+type Activity = {
+  readonly index: number;
+  readonly kind: "query" | "transaction" | "connect" | "disconnect";
+  readonly pooled: boolean;
+  readonly afterMs?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly connectionId?: string | undefined;
+  readonly database?: string | undefined;
+  readonly load?: number | undefined;
+  readonly blocks?: { readonly hits: number; readonly misses: number; readonly writes: number } | undefined;
+  readonly queries?: number | undefined;
+};
+
+export function recordActivityOf({
+  index,
+  afterMs,
+  kind,
+  durationMs,
+  connectionId: id,
+  ...rest
+}: Activity): Command {
+  // A disconnect names its connection.
+  const connectionId = kind === "disconnect" ? (id ?? "a") : id;
+  return command(
+    `activity on compute ${index} after ${afterMs} ms: ${JSON.stringify({ kind, durationMs, connectionId, ...rest })}`,
+    ({ endpoints }) => endpoints.length > 0,
+    async (model, stage) => {
+      const endpoint = pick(model.endpoints, index);
+      const { project } = endpoint;
+      const at = afterMs === undefined ? undefined : new Date(model.now + afterMs).toISOString();
+      const named = { duration_ms: durationMs, connection_id: connectionId, at };
+      const before = await stage.double().sim("GET", `/endpoints/${endpoint.id}/stats`);
+      const isSettled = !(await isBusy(model, stage, project));
+      const { status, body } = await stage
+        .double()
+        .sim("POST", "/activity", { endpoint_id: endpoint.id, kind, ...named, ...rest });
+      expect(status, JSON.stringify(body)).toBe(isGone(endpoint) ? 404 : 200);
+      if (status !== 200) return;
+      const [result] = body.activities;
+      const lastsMs = kind === "connect" || kind === "disconnect" ? 0 : (durationMs ?? 0);
+      if (afterMs !== undefined && afterMs > 0) {
+        expect(result.outcome).toBe("scheduled");
+        model.scheduledActivities.push({ at: model.now + afterMs, durationMs: lastsMs, endpoint });
+        return;
+      }
+      project.stirredAt = model.now;
+      if (result.outcome !== "refused")
+        endpoint.busyUntil = Math.max(endpoint.busyUntil, model.now + lastsMs);
+      if (endpoint.disabled) expect(result).toMatchObject({ outcome: "refused", code: "ENDPOINT_DISABLED" });
+      else if (rest.database === "nowhere")
+        expect(result).toMatchObject({ outcome: "refused", code: "DATABASE_NOT_FOUND" });
+      else if (result.outcome === "refused" || kind === "disconnect") return;
+      else if (before.body.current_state === "active" && isSettled)
+        expect(result).toMatchObject({ outcome: "served", woke: false, waited_ms: 0 });
+      else if (isSettled)
+        expect(result).toMatchObject({ woke: true, waited_ms: START_DELAY_MS[model.durations] });
+    },
+  );
+}
 
 /** More concurrent clients than max_connections. */
 export const connectManyClients: fc.Arbitrary<Command> = fc

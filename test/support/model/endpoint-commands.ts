@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { Double } from "../double/double.ts";
-import { as, type Command, callApi, command, isBusy } from "./model-command.ts";
+import {
+  as,
+  type CallerKind,
+  type Command,
+  callApi,
+  command,
+  isBusy,
+  type ModelHost,
+} from "./model-command.ts";
 import {
   delayCases,
   type Endpoint,
@@ -192,44 +200,60 @@ const OPERATIONS = {
   start: ["start_compute"],
   suspend: ["suspend_compute"],
   restart: ["suspend_compute", "start_compute"],
+} as const;
+
+type LifecycleCall = {
+  readonly index: number;
+  readonly verb: keyof typeof OPERATIONS;
+  readonly as: CallerKind;
 };
 
 export const startSuspendRestart: fc.Arbitrary<Command> = fc
-  .record({
-    index: fc.nat(60),
-    verb: fc.constantFrom("start" as const, "suspend" as const, "restart" as const),
-    as,
-  })
-  .map(({ index, verb, as }) =>
-    command(
-      `${verb} compute ${index} as ${as}`,
-      ({ endpoints }) => endpoints.length > 0,
-      async (model, stage) => {
-        const endpoint = pick(model.endpoints, index);
-        const { project } = endpoint;
-        const state = await currentState(stage, endpoint);
-        const alreadySo =
-          (verb === "start" && state === "active") || (verb === "suspend" && state === "idle");
-        const busy = await isBusy(model, stage, project);
-        const refused = endpoint.disabled && verb !== "suspend";
-        // A call that schedules nothing causes no conflict. Whether it is rejected meanwhile is not documented.
-        const predicted =
-          busy && alreadySo && !refused && !isGone(endpoint)
-            ? [200, 423]
-            : predict(200, [[404, isGone(endpoint)]], [[422, refused]], [[423, busy && verb !== "restart"]]);
-        const { status, body } = await callApi(
-          model,
-          stage,
-          project,
-          { method: "POST", path: `/endpoints/${endpoint.id}/${verb}`, as },
-          predicted,
-        );
-        if (status !== 200 || alreadySo) return;
-        if (verb !== "start") endpoint.busyUntil = model.now;
-        expect(body.operations.map(({ action }: { action: string }) => action)).toEqual(OPERATIONS[verb]);
-      },
-    ),
+  .record({ index: fc.nat(60), verb: fc.constantFrom("start", "suspend", "restart"), as })
+  .map(callLifecycle);
+
+export function callLifecycle({ index, verb, as }: LifecycleCall): Command {
+  return command(
+    `${verb} compute ${index} as ${as}`,
+    ({ endpoints }) => endpoints.length > 0,
+    async (model, stage) => {
+      const endpoint = pick(model.endpoints, index);
+      const { project } = endpoint;
+      const state = await currentState(stage, endpoint);
+      const alreadySo = (verb === "start" && state === "active") || (verb === "suspend" && state === "idle");
+      const busy = await isBusy(model, stage, project);
+      // A start that a call has scheduled locks the compute. One that traffic caused serves the call, too.
+      const isStarting = verb === "start" && (await isBeingStarted(stage, endpoint));
+      const refused = endpoint.disabled && verb !== "suspend";
+      // A call that schedules nothing causes no conflict. Whether it is rejected meanwhile is not documented.
+      const predicted =
+        busy && alreadySo && !refused && !isGone(endpoint)
+          ? [200, 423]
+          : predict(200, [[404, isGone(endpoint)]], [[422, refused]], [[423, busy && verb !== "restart"]]);
+      const { status, body } = await callApi(
+        model,
+        stage,
+        project,
+        { method: "POST", path: `/endpoints/${endpoint.id}/${verb}`, as },
+        predicted,
+      );
+      if (status !== 200 || alreadySo) return;
+      if (verb !== "start") endpoint.busyUntil = model.now;
+      const scheduled = isStarting ? [] : OPERATIONS[verb];
+      expect(body.operations.map(({ action }: { action: string }) => action)).toEqual(scheduled);
+    },
   );
+}
+
+async function isBeingStarted(stage: ModelHost, { id, project }: Endpoint): Promise<boolean> {
+  const { body } = await stage
+    .double()
+    .api("GET", `/projects/${project.id}/operations`, undefined, project.account.key);
+  return (body.operations ?? []).some(
+    ({ action, endpoint_id, status }) =>
+      action === "start_compute" && endpoint_id === id && (status === "scheduling" || status === "running"),
+  );
+}
 
 async function currentState(stage: { double(): Pick<Double, "sim"> }, { id }: Endpoint): Promise<string> {
   return (await stage.double().sim("GET", `/endpoints/${id}/stats`)).body.current_state;

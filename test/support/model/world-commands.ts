@@ -23,8 +23,10 @@ const jumpMs = fc.oneof(
   fc.integer({ min: 1, max: 8 * 86_400 * SECOND }),
 );
 
-export const advanceBy: fc.Arbitrary<Command> = jumpMs.map((ms) =>
-  command(
+export const advanceBy: fc.Arbitrary<Command> = jumpMs.map(advanceByMs);
+
+export function advanceByMs(ms: number): Command {
+  return command(
     `advance by ${ms} ms`,
     () => true,
     async (model, stage) => {
@@ -32,8 +34,8 @@ export const advanceBy: fc.Arbitrary<Command> = jumpMs.map((ms) =>
       await advance(model, stage, { by: ms });
       expect(model.now).toBe(before + ms);
     },
-  ),
-);
+  );
+}
 
 export const advanceToNext: fc.Arbitrary<Command> = fc.constant(
   command(
