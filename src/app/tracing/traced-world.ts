@@ -10,25 +10,28 @@ export function tracedWorld(
   spans: SpanSource,
   batches: CommitBatches,
 ): WorldHandle {
-  const traced =
-    (run: "transact" | "read") =>
-    <T>(work: (transaction: Transaction) => T): T | Promise<T> => {
-      let hasEvents = false;
-      let committed: (() => void) | undefined;
-      const result = world[run]((transaction) => {
-        const onEvents = () => {
-          hasEvents = true;
-        };
-        const decided = work(tracedTransaction(transaction, world.name, request, spans, onEvents));
-        // Only now: a transaction that throws waits for no commit.
-        if (hasEvents) committed = batches.join(world.name, request);
-        return decided;
-      });
-      // A transaction with events waits for its commit, so it never has its result at once.
-      return result instanceof Promise ? result.finally(() => committed?.()) : result;
-    };
-  const [transact, read] = [traced("transact"), traced("read")];
-  return withMethods(world, { transact, read });
+  const traced = <T>(
+    work: (transaction: Transaction) => T,
+    run: (work: (transaction: Transaction) => T) => T | Promise<T>,
+  ): T | Promise<T> => {
+    let hasEvents = false;
+    let committed: (() => void) | undefined;
+    const result = run((transaction) => {
+      const onEvents = () => {
+        hasEvents = true;
+      };
+      const decided = work(tracedTransaction(transaction, world.name, request, spans, onEvents));
+      // Only now: a transaction that throws waits for no commit.
+      if (hasEvents) committed = batches.join(world.name, request);
+      return decided;
+    });
+    // A transaction with events waits for its commit, so it never has its result at once.
+    return result instanceof Promise ? result.finally(() => committed?.()) : result;
+  };
+  return withMethods(world, {
+    transact: (work) => traced(work, (inner) => world.transact(inner)),
+    read: (work, scopeOf) => traced(work, (inner) => world.read(inner, scopeOf)),
+  });
 }
 
 function tracedTransaction(
