@@ -36,15 +36,19 @@ export function statusCommand(): Command {
     });
 }
 
-/** `data` concerns the whole server: null to the token of a team. */
-type Status = ControlAnswer<"GET /endpoints"> & { readonly data: ControlAnswer<"GET /data"> | null };
+type Status = ControlAnswer<"GET /endpoints"> & {
+  /** Concerns the whole server: null to the token of a team. */
+  readonly data: ControlAnswer<"GET /data"> | null;
+  readonly history: ControlAnswer<"GET /health">["history"];
+};
 
 async function readStatus({ control }: ControlClient): Promise<Status> {
-  const [endpoints, data] = await Promise.all([
+  const [endpoints, data, { history }] = await Promise.all([
     callRoute(control, "GET /endpoints"),
     callRouteIfAllowed(control, "GET /data"),
+    callRoute(control, "GET /health"),
   ]);
-  return { ...endpoints, data: data ?? null };
+  return { ...endpoints, data: data ?? null, history };
 }
 
 async function watchStatus(server: ControlClient, signal: AbortSignal): Promise<void> {
@@ -59,7 +63,7 @@ async function watchStatus(server: ControlClient, signal: AbortSignal): Promise<
   }
 }
 
-function describeStatus({ now, endpoints, data }: Status): string {
+function describeStatus({ now, endpoints, data, history }: Status): string {
   const rows = endpoints.map((endpoint) => [
     endpoint.endpoint_id,
     endpoint.project_name ?? endpoint.project_id,
@@ -73,7 +77,7 @@ function describeStatus({ now, endpoints, data }: Status): string {
     rows.length === 0
       ? "no computes; create a project to get one"
       : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
-  return `${now}\n${table}${describeReplacements(endpoints)}${describeData(data)}`;
+  return `${now}\n${table}${describeReplacements(endpoints)}${describeData(data)}${describeUpkeep(history)}`;
 }
 
 /** A line for each compute that runs another version of Postgres than that of its project. */
@@ -94,6 +98,10 @@ function describeData(data: Status["data"]): string {
   const limit = limit_bytes === null ? "no limit" : `limit ${formatBytes(limit_bytes)}`;
   const waiting = waiting_bytes === 0 ? "" : `; ${formatBytes(waiting_bytes)} of it are being deleted`;
   return `\ndata: ${formatBytes(size_bytes)} in ${volumes} ${volumes === 1 ? "volume" : "volumes"}, ${limit}${waiting}`;
+}
+
+function describeUpkeep({ upkeep_failure: failure }: Status["history"]): string {
+  return failure === undefined ? "" : `\nhistory: the last checkpoint or truncation failed: ${failure}`;
 }
 
 /** Rounded up to whole seconds. */
