@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { importWorld } from "../../../src/cli/history/world-history.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
@@ -83,6 +83,31 @@ test("a world file replaced under a running server is 503", async () => {
   renameSync(`${file}.copy`, file);
   const refused = await made.double().api("POST", "/projects", { project: {} });
   expect(refused).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+});
+
+test.each([
+  ["fork", "BEGIN IMMEDIATE", "/worlds"],
+  ["snapshot", "PRAGMA journal_mode = DELETE", "/snapshots"],
+])("nothing is left of a %s that cannot be written", async (_, statement, path) => {
+  const made = await createInFiles();
+  const double = made.double();
+  await double.advance("1h");
+  const files = () => readdirSync(made.directory, { recursive: true, encoding: "utf8" }).sort();
+  // A snapshot creates the directory of its world.
+  await double.sim("POST", "/snapshots", { name: "first" });
+  const before = files();
+  const { exec } = BetterSqlite3.prototype;
+  let failures = 0;
+  const failing = vi.spyOn(BetterSqlite3.prototype, "exec");
+  onTestFinished(() => failing.mockRestore());
+  failing.mockImplementation(function (this: BetterSqlite3.Database, text) {
+    if (!text.includes(statement)) return exec.call(this, text);
+    failures += 1;
+    throw new BetterSqlite3.SqliteError("disk I/O error", "SQLITE_IOERR");
+  });
+  const at = path === "/worlds" ? "2026-01-01T00:00:00Z" : undefined;
+  const { status } = await double.sim("POST", path, { name: "new", at });
+  expect([status, failures > 0, files()]).toEqual([503, true, before]);
 });
 
 test("a world is deleted even if some of its files cannot be removed", async () => {

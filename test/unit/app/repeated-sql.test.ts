@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
-import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createHttpServer } from "../../../src/app/http-server.ts";
 import { createServedApp } from "../../../src/app/served-app.ts";
@@ -26,6 +25,9 @@ async function serverOf(runSql: RunSql, fetchesAll = false) {
     return app.fetch(...request);
   };
   const server = createHttpServer(fetch, () => app.repeated);
+  const left = new Promise<void>((resolve) => {
+    server.on("connection", (accepted) => accepted.once("close", resolve));
+  });
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(async () => {
     server.closeAllConnections();
@@ -40,6 +42,11 @@ async function serverOf(runSql: RunSql, fetchesAll = false) {
   return {
     bugs,
     socket,
+    /** Closes the connection, and resolves when the server has learned of it. */
+    leave(): Promise<void> {
+      socket.destroy();
+      return left;
+    },
     fetched: () => fetched,
     /** Sends a request, and resolves with the response without its date. */
     async send(request: string | Buffer): Promise<string> {
@@ -165,18 +172,31 @@ test("a client that leaves before its body is complete ends the request", async 
 
 test("a client that leaves before its body is asked for ends the request", async () => {
   const outcomes: string[] = [];
-  let leave: (() => Promise<void>) | undefined;
-  const { send, socket } = await serverOf(async ({ readBody }) => {
-    await leave?.();
+  let passwordIsChecked: (() => Promise<void>) | undefined;
+  const { send, socket, leave } = await serverOf(async ({ readBody }) => {
+    await passwordIsChecked?.();
     await readBody().catch((error: Error) => outcomes.push(error.message));
     return DONE;
   });
   await send(requestOf("{}"));
-  leave = async () => {
-    socket.destroy();
-    // The server learns of it while the password is checked.
-    await setTimeout(50);
-  };
+  passwordIsChecked = leave;
   socket.write(requestOf("{}"));
   await expect.poll(() => outcomes).toEqual(["the request body ended before it was complete"]);
+});
+
+test("a client that leaves before its session is sought has abandoned the request", async () => {
+  const outcomes: string[] = [];
+  let bodyIsRead: (() => Promise<void>) | undefined;
+  const { send, socket, leave } = await serverOf(async ({ readBody, onAbandoned }) => {
+    await readBody();
+    await bodyIsRead?.();
+    onAbandoned(() => outcomes.push("abandoned"));
+    outcomes.push("begins");
+    return DONE;
+  });
+  await send(requestOf("{}"));
+  expect(outcomes.splice(0)).toEqual(["begins"]);
+  bodyIsRead = leave;
+  socket.write(requestOf("{}"));
+  await expect.poll(() => outcomes).toEqual(["abandoned", "begins"]);
 });
