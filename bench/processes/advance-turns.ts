@@ -1,8 +1,8 @@
-import { createApp } from "../../src/app/create-app.ts";
-import { openWorlds } from "../../src/app/open-worlds.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/kernel/time.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import { createProjects, openManualWorld } from "./manual-world.ts";
 import { handleParentRequests } from "./parent-requests.ts";
+import { report } from "./report.ts";
 import { TurnLengths } from "./turn-lengths.ts";
 
 /** A world in a file with this number of computes, each in a project of its own. */
@@ -27,37 +27,22 @@ const COMPUTES_PER_TRANSACTION = 500;
 const HOURS = 12;
 
 const options = JSON.parse(process.argv[2] ?? "") as AdvanceTurnsOptions;
-const { worlds, world } = await openWorlds(
-  new DataDirectory(options.data, options.migrations),
-  { apiKey: options.apiKey, clock: { mode: "manual", factor: 0 } },
-  report,
-);
-const app = createApp({
-  worlds,
-  version: "bench",
-  rateLimit: false,
-  readsFirst: true,
-  hosts: [],
-  controlToken: undefined,
-  onBug: report,
+const served = await openManualWorld(new DataDirectory(options.data, options.migrations), {
+  apiKey: options.apiKey,
 });
-const { computes, url } = await createComputes();
+const { world } = served;
+const { computes, path } = await createComputes();
 
 handleParentRequests({ advance });
 process.stdout.write("{}\n");
 
 async function createComputes() {
   for (let count = 0; count < options.computes; count += COMPUTES_PER_TRANSACTION)
-    await world.transact(({ world: view, execute }) => {
-      const [account] = view.accounts.values();
-      if (account === undefined) throw new Error("the world has no account");
-      for (let one = count; one < Math.min(options.computes, count + COMPUTES_PER_TRANSACTION); one += 1)
-        execute({ type: "CreateProject", accountId: account.id, name: `p${one}` });
-    });
+    await createProjects(served, count, Math.min(COMPUTES_PER_TRANSACTION, options.computes - count));
   await world.advance({ by: MINUTE });
   return world.transact(({ world: view }) => {
     const all = view.computes.toArray();
-    return { computes: all, url: `http://127.0.0.1/api/v2/projects/${all[0]?.projectId}/endpoints` };
+    return { computes: all, path: `/api/v2/projects/${all[0]?.projectId}/endpoints` };
   });
 }
 
@@ -86,13 +71,5 @@ async function advance(): Promise<AdvanceTurnsMeasurement> {
 }
 
 async function read(): Promise<void> {
-  const response = await app.fetch(
-    new Request(url, { headers: { Authorization: `Bearer ${options.apiKey}` } }),
-  );
-  if (!response.ok) throw new Error(`GET ${url}: ${response.status}`);
-  await response.text();
-}
-
-function report(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+  await (await served.get(path)).text();
 }

@@ -7,6 +7,7 @@ import { createServedApp } from "../../src/app/served-app.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import "./process-metrics.ts";
+import { report } from "./report.ts";
 
 /** The server as `standin serve` composes it, with a choice of journals. */
 export type AppServerOptions = {
@@ -53,8 +54,4 @@ function handleOneAtATime(): void {
       return closed;
     });
   });
-}
-
-function report(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
 }

@@ -1,7 +1,7 @@
-import { createApp } from "../../src/app/create-app.ts";
-import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
+import { memoryStorage } from "../../src/app/open-worlds.ts";
 import { monthStart } from "../../src/kernel/calendar.ts";
 import { DAY, MINUTE } from "../../src/kernel/time.ts";
+import { createProjects, openManualWorld } from "./manual-world.ts";
 import { handleParentRequests } from "./parent-requests.ts";
 import { TurnLengths } from "./turn-lengths.ts";
 
@@ -14,42 +14,19 @@ export type AnswerMeasurement = { readonly blockMs: number; readonly cpuMs: numb
 const PROJECTS_PER_TRANSACTION = 1_000;
 
 const { projects, apiKey } = JSON.parse(process.argv[2] ?? "") as ControlAnswersOptions;
-const { worlds, world } = await openWorlds(
-  memoryStorage(),
-  { apiKey, operations: "immediate", clock: { mode: "manual", factor: 0 } },
-  report,
-);
-const app = createApp({
-  worlds,
-  version: "bench",
-  rateLimit: false,
-  readsFirst: true,
-  hosts: [],
-  controlToken: undefined,
-  onBug: report,
-});
-await createProjects();
+const served = await openManualWorld(memoryStorage(), { apiKey, operations: "immediate" });
+const { world } = served;
+for (let count = 0; count < projects; count += PROJECTS_PER_TRANSACTION) {
+  await createProjects(served, count, Math.min(PROJECTS_PER_TRANSACTION, projects - count));
+  await world.advance({ by: MINUTE });
+}
+await world.advance({ by: 7 * DAY });
 
 const places = await placesInPaths();
 handleParentRequests({
   answer: (path: string) => measureAnswer(path.replaceAll(/\{(\w+)\}/g, (_, name) => places.get(name) ?? "")),
 });
 process.stdout.write("{}\n");
-
-async function createProjects(): Promise<void> {
-  for (let count = 0; count < projects; count += PROJECTS_PER_TRANSACTION) {
-    await world.transact(({ world: view, execute }) => {
-      const [account] = view.accounts.values();
-      if (account === undefined) throw new Error("the world has no account");
-      for (let one = count; one < Math.min(projects, count + PROJECTS_PER_TRANSACTION); one += 1) {
-        const result = execute({ type: "CreateProject", accountId: account.id, name: `p${one}` });
-        if (!result.ok) throw new Error(result.refusal.message);
-      }
-    });
-    await world.advance({ by: MINUTE });
-  }
-  await world.advance({ by: 7 * DAY });
-}
 
 /** The newest objects, the oldest ones, and the current month, by their names in paths. */
 async function placesInPaths(): Promise<ReadonlyMap<string, string>> {
@@ -89,17 +66,10 @@ async function placesInPaths(): Promise<ReadonlyMap<string, string>> {
 /** In the process itself: the answer is read as fast as it is made. */
 async function measureAnswer(path: string): Promise<AnswerMeasurement> {
   const turns = new TurnLengths();
-  const response = await app.fetch(
-    new Request(`http://127.0.0.1${path}`, { headers: { Authorization: `Bearer ${apiKey}` } }),
-  );
+  const response = await served.get(path);
   let bytes = 0;
   // Not joined: that would be the longest block of a large answer.
   for await (const piece of response.body ?? []) bytes += piece.byteLength;
   turns.end();
-  if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
   return { blockMs: turns.longestMs, cpuMs: turns.totalMs, bytes };
-}
-
-function report(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
 }

@@ -10,6 +10,7 @@ import type { World } from "../../src/platform/world/world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { DEFAULT_WORLD } from "../../src/worlds/directory-layout.ts";
 import { handleParentRequests } from "./parent-requests.ts";
+import { report } from "./report.ts";
 
 /** Opens the worlds of a data directory without an HTTP server. */
 export type WorldProcessOptions = { readonly data: string; readonly migrations: string };
@@ -140,8 +141,4 @@ async function unwrapAsync<T>(pending: Result<T> | Promise<Result<T>>): Promise<
 function unwrapResult<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(result.refusal.message);
   return result.value;
-}
-
-function report(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
 }

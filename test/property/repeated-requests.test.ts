@@ -1,15 +1,11 @@
-import { once } from "node:events";
-import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
+import { Agent, type ClientRequest } from "node:http";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createHttpServer } from "../../src/app/http-server.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
-import { createServedApp } from "../../src/app/served-app.ts";
 import { MAX } from "../../src/input-limits/limits.ts";
-import { API_KEY, START } from "../support/double/double.ts";
+import { API_KEY } from "../support/double/double.ts";
 import { expectHolds } from "../support/properties/properties.ts";
+import { LATE_START, openComparedServer } from "../support/server/compared-server.ts";
 
 /** Paths of reads; `P`, `B` and `E` become the ids of a project, of its branch and of its endpoint. */
 const PATHS = [
@@ -158,7 +154,7 @@ test("a repeated request has the answer, the effect and the entry in the log tha
               expect(await own.take(taken)).toEqual(await plain.take(taken));
           }
           expect(await own.log()).toEqual(await plain.log());
-          answered += own.answered();
+          answered += own.repeated();
         } finally {
           await Promise.all([own.close(), plain.close()]);
         }
@@ -170,87 +166,32 @@ test("a repeated request has the answer, the effect and the entry in the log tha
 });
 
 async function openServer(rateLimit: boolean, repeats: boolean) {
-  const options = { seed: 1, startAt: START, durations: "constant", apiKey: API_KEY } as const;
+  const options = { seed: 1, startAt: LATE_START, durations: "constant", apiKey: API_KEY } as const;
   const clock = { mode: "manual", factor: 0 } as const;
   const { worlds } = await openWorlds(memoryStorage(), { ...options, clock }, () => undefined);
-  const cell = "c1";
-  const bugs: unknown[] = [];
-  const onBug = (error: unknown) => bugs.push(error);
   let now = 0;
-  const app = createServedApp({
-    ...{ worlds, version: "test", rateLimit, hosts: [], controlToken: undefined, cell, onBug },
-    fetchesAll: !repeats,
-    // Each write ends the turn of the writes.
-    steadyTime: () => {
-      now += 10;
-      return now;
-    },
-  });
-  let [sent, routed] = [0, 0];
-  const server = createHttpServer(
-    (incoming, env) => {
-      routed += 1;
-      return app.fetch(incoming, env);
-    },
-    () => app.repeated,
-  );
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const others = new Agent({ keepAlive: true });
-  const sendParts = async (
-    method: string,
-    path: string,
-    headers: readonly string[],
-    write: (sending: ClientRequest) => void,
-    by = agent,
-  ) => {
-    sent += 1;
-    const sending = request({
-      host: "127.0.0.1",
-      port,
-      method,
-      path,
-      agent: by,
-      headers: headers as string[],
-    });
-    // A drop may be reported before the answer, or while the rest is sent.
-    write(sending.on("error", () => undefined));
-    try {
-      const [response] = (await once(sending, "response")) as [IncomingMessage];
-      const names = response.rawHeaders.filter((_, index) => index % 2 === 0);
-      // Sorted, because the place of Content-Length is free.
-      const lines = names.map((name, index) => `${name}: ${response.rawHeaders[2 * index + 1]}`).sort();
-      return { status: response.statusCode, lines, body: (await buffer(response)).toString("latin1") };
-    } catch (error) {
-      return { status: (error as NodeJS.ErrnoException).code, lines: [], body: "" };
-    }
+  // Each write ends the turn of the writes.
+  const steadyTime = () => {
+    now += 10;
+    return now;
   };
-  const send = (method: string, path: string, headers: readonly string[], body = "") =>
-    sendParts(method, path, headers, (sending) => sending.end(body));
-  const authorized = ["Host", `127.0.0.1:${port}`, "Authorization", `Bearer ${API_KEY}`];
-  const change = (method: string, path: string, body?: unknown) =>
-    send(
-      method,
-      path,
-      [...authorized, "Content-Type", "application/json"],
-      body === undefined ? "" : JSON.stringify(body),
-    );
-  const created = JSON.parse((await change("POST", "/api/v2/api_keys", { key_name: "created" })).body);
-  const { project, branch, endpoints } = JSON.parse(
-    (await change("POST", "/api/v2/projects", { project: {} })).body,
-  );
-  await change("POST", "/_sim/clock/advance", { by: "10s" });
+  const { send, call, read, repeated, comparable, close } = await openComparedServer(worlds, {
+    ...{ repeats, rateLimit, steadyTime },
+  });
+  const others = new Agent({ keepAlive: true });
+  const created = await read("POST", "/api/v2/api_keys", { key_name: "created" });
+  const { project, branch, endpoints } = await read("POST", "/api/v2/projects", { project: {} });
+  await call("POST", "/_sim/clock/advance", { by: "10s" });
   const withIds = (path: string) =>
     path
       .replace("/P", `/${project.id}`)
       .replace("/B/", `/${branch.id}/`)
       .replace("/E", `/${endpoints[0].id}`);
   const buckets = withIds("/api/v2/projects/P/branches/B/buckets");
-  await change("POST", buckets, { name: "files" });
-  const upload = await change("POST", `${buckets}/files/objects/a/presign`, { operation: "upload" });
-  const { pathname, search } = new URL(JSON.parse(upload.body).url);
-  expect((await change("PUT", pathname + search, { stored: "bytes" })).status).toBe(200);
+  await call("POST", buckets, { name: "files" });
+  const upload = await read("POST", `${buckets}/files/objects/a/presign`, { operation: "upload" });
+  const { pathname, search } = new URL(upload.url);
+  expect((await call("PUT", pathname + search, { stored: "bytes" })).status).toBe(200);
   const keys = {
     first: [API_KEY],
     created: [created.key as string],
@@ -260,19 +201,20 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
   };
   let etag = "";
   const readOnce = async ({ method, base, path, key, gzip, known, id, host, body }: Read) => {
-    const headers = ["Host", host ?? `127.0.0.1:${port}`];
+    const headers: string[] = [];
     for (const secret of keys[key as keyof typeof keys]) headers.push("Authorization", `Bearer ${secret}`);
     if (gzip !== undefined) headers.push("Accept-Encoding", gzip);
     if (known !== undefined) headers.push("If-None-Match", known === "previous" ? etag : known);
     if (id !== undefined) headers.push("X-Request-ID", id);
     if (body !== "") headers.push("Content-Length", String(body.length));
-    const answer = await send(method, base + withIds(path), headers, body);
+    const write = (sending: ClientRequest) => void sending.end(body);
+    const answer = await send({ method, path: base + withIds(path), headers, host, write });
     etag = answer.lines.find((line) => line.startsWith("Etag: "))?.slice(6) ?? etag;
     return answer;
   };
-  const writeOnce = ({ method, base, path, key, text, size, types, framing }: Write, by: Agent) => {
+  const writeOnce = ({ method, base, path, key, text, size, types, framing }: Write, agent?: Agent) => {
     const bytes = Buffer.from(text.padEnd(size), "latin1");
-    const headers = [...authorized.slice(0, 2)];
+    const headers: string[] = [];
     // Only with a valid key is more than this read. Without one, the connection closes while it is sent.
     const isLarge = bytes.length > MAX.httpBodyBeforeLogin;
     for (const secret of keys[isLarge ? "first" : (key as keyof typeof keys)])
@@ -285,60 +227,39 @@ async function openServer(rateLimit: boolean, repeats: boolean) {
         : ["Content-Length", String(bytes.length)]),
     );
     const half = Math.floor(bytes.length / 2);
-    return sendParts(
-      method,
-      base + withIds(path),
-      headers,
-      (sending) => {
-        if (framing === "expected") sending.once("continue", () => sending.end(bytes)).flushHeaders();
-        else if (framing === "split" && bytes.length > 0) {
-          sending.write(bytes.subarray(0, half), () =>
-            setTimeout(() => sending.end(bytes.subarray(half)), 1),
-          );
-        } else sending.end(bytes);
-      },
-      by,
-    );
+    const write = (sending: ClientRequest) => {
+      if (framing === "expected") sending.once("continue", () => sending.end(bytes)).flushHeaders();
+      else if (framing === "split" && bytes.length > 0) {
+        sending.write(bytes.subarray(0, half), () => setTimeout(() => sending.end(bytes.subarray(half)), 1));
+      } else sending.end(bytes);
+    };
+    return send({ method, path: base + withIds(path), headers, write, ...(agent && { agent }) });
   };
-  const comparable = (answer: object) => JSON.parse(withoutChance(JSON.stringify(answer), port));
   return {
-    answered: () => sent - routed,
+    repeated,
     async take(taken: Step) {
       if ("framing" in taken) {
         const { together } = taken;
-        if (together === 1) return comparable(await writeOnce(taken, agent));
+        if (together === 1) return comparable(await writeOnce(taken));
         const answers = await Promise.all(Array.from({ length: together }, () => writeOnce(taken, others)));
         return answers.map((answer) => JSON.stringify(comparable(answer))).sort();
       }
       if ("times" in taken) return comparable(await readOnce(taken));
       const [method, path, body] = taken;
-      const answer = await change(method, withIds(path), body);
+      const answer = await call(method, withIds(path), body);
       // An invalid fault would change nothing.
       if (path === "/_sim/faults") expect(answer).toMatchObject({ status: 200 });
       return comparable(answer);
     },
     async log() {
-      const { body } = await change("GET", "/_sim/requests?limit=1000");
+      const answer = await call("GET", "/_sim/requests?limit=1000");
       // Requests that are sent at once are delayed by faults, each until another event.
-      return comparable({ body: body.replaceAll(/"seq":\d+/g, '"seq":0') });
+      return comparable({ ...answer, body: answer.body.replaceAll(/"seq":\d+/g, '"seq":0') });
     },
     async close() {
-      agent.destroy();
       others.destroy();
-      server.closeAllConnections();
-      server.close();
+      await close();
       await worlds.close();
-      expect(bugs).toEqual([]);
     },
   };
-}
-
-/** Without ids of requests that no client has given, secrets, the port, and dates of the host's clock. */
-function withoutChance(text: string, port: number): string {
-  return text
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
-    .replaceAll(/Date: \w+, \d+ (?!Jan 2026)[^"]+/g, "Date: HOST")
-    .replaceAll(/\b[A-Za-z0-9]{64}\b/g, "KEY")
-    .replaceAll(/npg_\w{16}/g, "PASSWORD")
-    .replaceAll(`:${port}`, ":PORT");
 }

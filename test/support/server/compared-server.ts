@@ -17,13 +17,19 @@ type Options = {
   readonly repeats: boolean;
   readonly rateLimit?: boolean;
   readonly postgres?: PostgresServices;
+  /** A clock of the process. */
+  readonly steadyTime?: () => number;
 };
 
 type Sent = {
   readonly method: string;
   readonly path: string;
-  /** Names and values. */
+  /** Names and values, without `Host`. */
   readonly headers: readonly string[];
+  /** Default: the address of the server. */
+  readonly host?: string | undefined;
+  /** Default: one connection for all requests. */
+  readonly agent?: Agent;
   /** Sends the body. */
   readonly write: (sending: ClientRequest) => void;
 };
@@ -40,7 +46,7 @@ export type ComparedServer = Awaited<ReturnType<typeof openComparedServer>>;
 
 export async function openComparedServer(
   worlds: WorldsHandle,
-  { repeats, rateLimit = false, postgres }: Options,
+  { repeats, rateLimit = false, postgres, steadyTime }: Options,
 ) {
   const bugs: unknown[] = [];
   const app = createServedApp({
@@ -48,6 +54,7 @@ export async function openComparedServer(
     postgresAddress: postgres && { host: "127.0.0.1", port: 5432, resolves: () => false },
     onBug: (error) => bugs.push(error),
     fetchesAll: !repeats,
+    ...(steadyTime && { steadyTime }),
   });
   let [sent, routed] = [0, 0];
   const server = createHttpServer(
@@ -59,11 +66,11 @@ export async function openComparedServer(
   );
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const send = async ({ method, path, headers, write }: Sent): Promise<ComparedAnswer> => {
+  const oneConnection = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = async ({ method, path, headers, host, agent, write }: Sent): Promise<ComparedAnswer> => {
     sent += 1;
-    const address = { host: "127.0.0.1", port, method, path, agent };
-    const sending = request({ ...address, headers: ["Host", `127.0.0.1:${port}`, ...headers] });
+    const address = { host: "127.0.0.1", port, method, path, agent: agent ?? oneConnection };
+    const sending = request({ ...address, headers: ["Host", host ?? `127.0.0.1:${port}`, ...headers] });
     // A drop may be reported before the answer, or while the rest is sent.
     write(sending.on("error", () => undefined));
     try {
@@ -106,7 +113,7 @@ export async function openComparedServer(
       return { ...answer, lines, body: text.startsWith("{") ? JSON.parse(text) : text };
     },
     async close() {
-      agent.destroy();
+      oneConnection.destroy();
       server.closeAllConnections();
       server.close();
       expect(bugs).toEqual([]);
@@ -116,13 +123,16 @@ export async function openComparedServer(
 
 /** Without secrets, ids of requests that no client has given, the port, and the host's clock. */
 function withoutChance(text: string, port: number): string {
-  return text
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
-    .replaceAll(/\w+, \d+ \w+ 20[0-3]\d [\d:]+ GMT/g, "HOST")
-    .replaceAll(/20[0-3]\d-\d\d-\d\dT[\d:.]+Z/g, "HOST")
-    .replaceAll(/\b[A-Za-z0-9]{64}\b/g, "KEY")
-    .replaceAll(/"hash":"[0-9a-f]{32}"/g, '"hash":0')
-    .replaceAll(/"size_bytes":\d+/g, '"size_bytes":0')
-    .replaceAll(/npg_\w{16}/g, "PASSWORD")
-    .replaceAll(`:${port}`, ":PORT");
+  return (
+    text
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
+      .replaceAll(/\w+, \d+ \w+ 20[0-3]\d [\d:]+ GMT/g, "HOST")
+      .replaceAll(/20[0-3]\d-\d\d-\d\dT[\d:.]+Z/g, "HOST")
+      .replaceAll(/\b[A-Za-z0-9]{64}\b/g, "KEY")
+      .replaceAll(/"hash":"[0-9a-f]{32}"/g, '"hash":0')
+      .replaceAll(/"size_bytes":\d+/g, '"size_bytes":0')
+      .replaceAll(/npg_\w{16}/g, "PASSWORD")
+      // Other numbers may have the digits of the port.
+      .replaceAll(new RegExp(`(?<=127\\.0\\.0\\.1):${port}\\b`, "g"), ":PORT")
+  );
 }
