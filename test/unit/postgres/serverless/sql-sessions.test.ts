@@ -7,7 +7,11 @@ import type { SqlLogin } from "../../../../src/postgres/serverless/sql-request.t
 import { SqlSessions } from "../../../../src/postgres/serverless/sql-sessions.ts";
 
 const READY = Buffer.from("Z\0\0\0\x05I", "latin1");
-const CANCELED: ClientError = { severity: "ERROR", code: "57014", message: "canceling statement due to user request" };
+const CANCELED: ClientError = {
+  severity: "ERROR",
+  code: "57014",
+  message: "canceling statement due to user request",
+};
 const LOGIN: SqlLogin = {
   route: { endpointId: "ep-1", pooled: false, world: undefined, options: undefined },
   ...{ role: "owner", database: "shop", applicationName: undefined },
