@@ -350,7 +350,7 @@ test.each(["/sql", "/sql?first"])(
     const sql = neon(branch.uri);
     await sql`create table if not exists late_work (path text)`;
     const sessions = () => sql`select state from pg_stat_activity where application_name = ${path}`;
-    const effect = { delay_connection: { takes: "300ms", clock: "wall" } };
+    const effect = { delay_connection: { takes: "2s", clock: "wall" } };
     await server.sim("PUT", "/faults", [{ name: "slow", effect }]);
     onTestFinished(async () => void (await server.sim("DELETE", "/faults")));
     const url = new URL(branch.uri);

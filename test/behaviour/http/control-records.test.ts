@@ -117,7 +117,7 @@ test.each([0, 20])(
     const endpoint_id = body.endpoints[0].id;
     const operation_id = body.operations[0].id;
     const waits = [{ endpoint_id, state: "active" }, { operation_id }, { project_id: body.project.id }].map(
-      (until) => double.sim("POST", "/wait", { until, timeout: "2s" }),
+      (until) => double.sim("POST", "/wait", { until, timeout: "1m" }),
     );
     if (laterMs > 0) await new Promise((resolve) => setTimeout(resolve, laterMs));
     await double.advance("4s");

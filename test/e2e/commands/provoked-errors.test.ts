@@ -1,12 +1,11 @@
-import { once } from "node:events";
 import { copyFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROVOKED_ERRORS } from "../../support/errors/provoked-errors.ts";
 import { writeWrongFiles } from "../../support/errors/wrong-files.ts";
 import { runStandin } from "../../support/process/in-process-command.ts";
+import { closedPort } from "../../support/process/ports.ts";
 import {
   runStandinProcess,
   type ServerProcess,
@@ -31,7 +30,7 @@ const messages: string[] = [];
 let served: ServerProcess;
 let guarded: ServerProcess;
 /** A port that nothing listens on. */
-let closedPort: string;
+let unusedPort: Awaited<ReturnType<typeof closedPort>>;
 
 beforeAll(async () => {
   writeWrongFiles(directory.path);
@@ -47,14 +46,12 @@ beforeAll(async () => {
   const newer = new BetterSqlite3(inDirectory("newer.sqlite"));
   newer.pragma("user_version = 9999");
   newer.close();
-  const socket = createServer().listen(0, "127.0.0.1");
-  await once(socket, "listening");
-  closedPort = String((socket.address() as AddressInfo).port);
-  socket.close();
+  unusedPort = await closedPort();
 });
 
 afterAll(async () => {
   await Promise.all([served, guarded].map((server) => server?.kill("SIGKILL")));
+  unusedPort?.release();
   directory.remove();
 });
 
@@ -93,7 +90,7 @@ function argumentsOf(line: string): string[] {
       quoted ??
       word
         .replace(/(^|=)@/, `$1${directory.path}/`)
-        .replace("CLOSED", closedPort)
+        .replace("CLOSED", String(unusedPort.port))
         .replace(/^PORT$/, new URL(url).port)
         .replace(/^SERVED$/, url),
   );
@@ -101,9 +98,13 @@ function argumentsOf(line: string): string[] {
 
 /** Without what differs from run to run. */
 function readable(text: string): string {
+  const portOf = ({ ready }: typeof served) => Number(new URL(ready.api_url).port);
+  const names = new Map([
+    [portOf(served), "PORT"],
+    [portOf(guarded), "GUARDED"],
+    [unusedPort.port, "CLOSED"],
+  ]);
   return text
     .replaceAll(`${directory.path}/`, "")
-    .replaceAll(new URL(served.ready.api_url).port, "PORT")
-    .replaceAll(new URL(guarded.ready.api_url).port, "GUARDED")
-    .replaceAll(closedPort, "CLOSED");
+    .replaceAll(/(?<=:|port )\d+\b/g, (port) => names.get(Number(port)) ?? port);
 }

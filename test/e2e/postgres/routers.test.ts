@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { runStandin } from "../../support/process/in-process-command.ts";
+import { freePort } from "../../support/process/ports.ts";
 import { spawnCommand } from "../../support/process/process.ts";
 import { hasProgram } from "../../support/process/programs.ts";
 import { openEventStream } from "../../support/server/event-stream.ts";
@@ -196,14 +196,4 @@ async function startRouter(router: Router, cells: readonly RunningServer[]) {
       expect([await reload.ended, reload.stderr()]).toEqual([0, expect.any(String)]);
     },
   };
-}
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((found) => {
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => found(port));
-    });
-  });
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../process/ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const LONGEST_COMMAND_MS = 120_000;
@@ -70,7 +70,7 @@ export class PageShell {
   }
 
   static async open(directory: string): Promise<PageShell> {
-    const shell = new PageShell(directory, await freePorts(DEFAULT_PORTS.length));
+    const shell = new PageShell(directory, [await freePort(), await freePort()]);
     await shell.run("exec 2>&1");
     return shell;
   }
@@ -129,15 +129,22 @@ export class PageShell {
   }
 
   #actual(text: string): string {
-    return this.#replacements.reduce((result, [shown, actual]) => result.replaceAll(shown, actual), text);
+    return replaceAtOnce(text, this.#replacements);
   }
 
   #shown(text: string): string {
-    return this.#replacements.reduceRight(
-      (result, [shown, actual]) => result.replaceAll(actual, shown),
+    return replaceAtOnce(
       text,
+      this.#replacements.map(([shown, actual]) => [actual, shown]),
     );
   }
+}
+
+/** In one pass: a random directory or port may contain the next text to replace. A port is no part of a longer number. */
+function replaceAtOnce(text: string, pairs: readonly (readonly [text: string, by: string])[]): string {
+  const by = new Map(pairs);
+  const patterns = [...by.keys()].map((key) => (/^\d+$/.test(key) ? `(?<!\\d)${key}(?!\\d)` : key));
+  return text.replaceAll(new RegExp(patterns.join("|"), "g"), (found) => by.get(found) ?? found);
 }
 
 /** The packages of this clone, and the clone itself as an installed package. */
@@ -148,21 +155,4 @@ function linkPackages(folder: string): void {
   for (const name of readdirSync(installed))
     if (name !== owner) symlinkSync(join(installed, name), join(folder, name));
   symlinkSync(ROOT, join(folder, owner, "standin"));
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      if (!server.listening) await once(server, "listening");
-      return (server.address() as { port: number }).port;
-    }),
-  );
-  await Promise.all(
-    servers.map(async (server) => {
-      server.close();
-      await once(server, "close");
-    }),
-  );
-  return ports;
 }

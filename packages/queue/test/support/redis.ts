@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { Redis } from "ioredis";
 import { onTestFinished } from "vitest";
+import { freePort } from "../../../../test/support/process/ports.ts";
 import { testDirectory } from "../../../../test/support/server/running-server.ts";
 
 /** A Redis server of one test, with all changes on disk. */
@@ -51,14 +51,4 @@ export async function startRedis(): Promise<RedisServer> {
     },
     signal: (signal) => void server.kill(signal),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  server.close();
-  await once(server, "close");
-  return address.port;
 }
