@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { cacheCapacityOf, cacheStatisticsOf } from "../compute/branch-content.ts";
@@ -14,8 +13,6 @@ import { SubscriberActivity } from "./subscriber-activity.ts";
 
 /** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
-/** Between two counts while work goes on. Postgres itself reports the statistics of a busy session once a second. */
-const BUSY_STATISTICS_MS = 1_000;
 
 /** Wall-clock time after which roles and databases that could not be applied are applied again. */
 const APPLY_AGAIN_MS = 2_000;
@@ -53,9 +50,6 @@ export class ServedCompute {
   /** By their connections. */
   readonly #sessions = new Map<string, ServedSession>();
   #sampling: NodeJS.Timeout | undefined;
-  /** Wall-clock times. */
-  #workEndedAt = Number.NEGATIVE_INFINITY;
-  #sampledAt = Number.NEGATIVE_INFINITY;
   /** The sample that is read now. */
   #sampled: Promise<void> | undefined;
   #applying: NodeJS.Timeout | undefined;
@@ -155,22 +149,11 @@ export class ServedCompute {
     this.spans.end(connectionId);
     this.endExclusion(connectionId);
     this.#marks.workEnded();
-    this.#workEndedAt = performance.now();
     this.#sampleSoon();
   }
 
-  #sampleSoon(delayMs = STATISTICS_DELAY_MS): void {
-    this.#sampling ??= setTimeout(() => this.#sampleIfDue(), delayMs).unref();
-  }
-
-  #sampleIfDue(): void {
-    const now = performance.now();
-    const leftMs = this.#workEndedAt + STATISTICS_DELAY_MS - now;
-    if (leftMs <= 0 || now >= this.#sampledAt + BUSY_STATISTICS_MS) void this.sampleNow();
-    else {
-      this.#sampling = undefined;
-      this.#sampleSoon(Math.ceil(leftMs));
-    }
+  #sampleSoon(): void {
+    this.#sampling ??= setTimeout(() => void this.sampleNow(), STATISTICS_DELAY_MS).unref();
   }
 
   /**
@@ -182,7 +165,6 @@ export class ServedCompute {
     if (this.#sampling === undefined && !this.#subscriptions.keepsActive) return this.#sampled;
     clearTimeout(this.#sampling);
     this.#sampling = undefined;
-    this.#sampledAt = performance.now();
     const sampled: Promise<void> = (this.#sampled ?? Promise.resolve())
       .then(() =>
         Promise.allSettled([this.#ignoresLoad ? undefined : this.#sample(), this.#subscriptions.check()]),
