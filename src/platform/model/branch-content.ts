@@ -65,6 +65,8 @@ export type RoleEvent =
       readonly branchId: string;
       readonly roleName: string;
       readonly secretId: string;
+      /** Whether SQL has changed the role to one that cannot log in, or that can; absent: it has not. */
+      readonly noLogin?: boolean;
     });
 
 export type DatabaseEvent =

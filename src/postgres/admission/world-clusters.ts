@@ -5,6 +5,7 @@ import type { ComputeCluster } from "../compute/compute-cluster.ts";
 import type { ComputeHost } from "../compute/compute-host.ts";
 import { type EnginePlan, PrimaryCluster } from "../compute/primary-cluster.ts";
 import { ReplicaCluster } from "../compute/replica-cluster.ts";
+import { changedNames } from "../content/content.ts";
 import type { WorldData } from "../data/world-data.ts";
 import type { Engine } from "../engine/engine.ts";
 
@@ -61,6 +62,11 @@ export class WorldClusters {
         onError(
           new Error(rights.join("; ")),
           `clients of ${branchId} had rights that no client may have; they were taken back`,
+        ),
+      onRepeated: (changes, branchId) =>
+        onError(
+          new Error(changedNames(changes).join(", ")),
+          `changes of roles or databases of ${branchId} by SQL do not reach the world`,
         ),
       learn: async (changes) => {
         const content = await this.#world.transact((transaction) =>

@@ -14,8 +14,8 @@ import { effectiveRange } from "../../platform/rules/compute/open-connections.ts
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
 import { formatVerifier, newVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import type { Content, LearnedChanges } from "../content/content.ts";
-import { isOwnRole, OWN_DATABASES } from "../engine/engine.ts";
+import type { Content, ContentRole, LearnedChanges } from "../content/content.ts";
+import { isOwnRole, OWN_DATABASES, SPARE_DATABASE } from "../engine/engine.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import type { FileCacheStatistics } from "../rights/extension.ts";
 import type { KnownVerifiers } from "./known-verifiers.ts";
@@ -88,8 +88,8 @@ export function learnContent(
   const learned = transaction.execute({
     type: "LearnBranchContent",
     branchId,
-    createdRoles: createdRoles.map(({ name, verifier }) => ({ name, noLogin: verifier === undefined })),
-    changedPasswords: changedPasswords.map(({ name }) => name),
+    createdRoles: createdRoles.map(withLogin),
+    changedPasswords: changedPasswords.map(withLogin),
     ...others,
   });
   if (!learned.ok) return new Error(learned.refusal.message);
@@ -111,6 +111,10 @@ export function learnContent(
     else transaction.storeSecret(verifierId(secretId), verifier);
   }
   return contentOf(transaction, branchId);
+}
+
+function withLogin({ name, verifier }: ContentRole) {
+  return { name, noLogin: verifier === undefined };
 }
 
 export function cacheStatisticsOf(
@@ -138,7 +142,10 @@ function contentOf(transaction: Transaction, branchId: string): Content {
   if (branch === undefined) throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
   // Earlier releases allowed names that the cluster itself uses.
   const roles = branch.roles.filter(({ name }) => !isOwnRole(name));
-  const databases = branch.databases.filter(({ name }) => !OWN_DATABASES.some((own) => own === name));
+  // Clients may have the name of the spare database after that was used.
+  const databases = branch.databases.filter(
+    ({ name }) => name === SPARE_DATABASE || !OWN_DATABASES.some((own) => own === name),
+  );
   return {
     roles: roles.map((role) => ({
       name: role.name,

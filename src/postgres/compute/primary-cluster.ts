@@ -2,8 +2,14 @@ import type { SimTime } from "../../kernel/time.ts";
 import type { BranchData } from "../../platform/model/branch-data.ts";
 import { readAppliedContent, removeEarlierForm, writeAppliedContent } from "../content/applied-content.ts";
 import { applyContent, clientDatabases, readContent } from "../content/cluster-content.ts";
-import type { AppliedContent, Content, LearnedChanges } from "../content/content.ts";
-import { asApplied, hasChanges, learnedChanges } from "../content/content.ts";
+import {
+  asApplied,
+  type Content,
+  hasChanges,
+  type LearnedChanges,
+  learnedChanges,
+} from "../content/content.ts";
+import { knownContent } from "../content/known-content.ts";
 import { ownsSubscriptions, takeOverSubscriptions } from "../content/own-subscriptions.ts";
 import type { OpenedData } from "../data/branch-volumes.ts";
 import type { WorldData } from "../data/world-data.ts";
@@ -41,6 +47,8 @@ export type PrimaryClusterOptions = {
   readonly learn: (changes: LearnedChanges) => Promise<Content>;
   /** Roles of a branch had rights that no client may have. They do not have them any more. */
   readonly onRevoked: (rights: RevokedRights, branchId: string) => void;
+  /** The world has learned these changes, and the cluster still differs from it. */
+  readonly onRepeated: (changes: LearnedChanges, branchId: string) => void;
 };
 
 /** The volume of a branch, which the clients of its primary compute write to. */
@@ -53,6 +61,8 @@ export class PrimaryCluster implements ComputeCluster {
   readonly #plan: EnginePlan;
   readonly #opened: OpenedData;
   #expiringRoles: ReadonlySet<string> = new Set();
+  /** What was learned last, unless the cluster has had no changes since. */
+  #learned: { readonly changes: string; isApplied: boolean; isReported: boolean } | undefined;
 
   private constructor(options: PrimaryClusterOptions, plan: EnginePlan, opened: OpenedData) {
     this.branchId = plan.branchId;
@@ -126,53 +136,34 @@ export class PrimaryCluster implements ComputeCluster {
     const current = await readContent(engine);
     this.#expiringRoles = current.expiringRoles;
     const changes = learnedChanges(applied, current);
-    const wanted = hasChanges(changes) ? await this.#options.learn(changes) : content;
+    const wanted = await this.#learn(changes, content);
     const target = asApplied(wanted);
-    const before = withLearned(withIdsOf(applied, target), target, changes);
-    await applyContent(engine, before, wanted);
+    await applyContent(engine, knownContent(applied, target, changes), wanted);
     if (JSON.stringify(applied) !== JSON.stringify(target)) await writeAppliedContent(engine, target);
+    if (this.#learned !== undefined) this.#learned.isApplied = true;
+  }
+
+  /**
+   * The content that the world has with these changes. Changes that are found twice in a row are not learned again, because each
+   * learning of a password is an event, and each event is applied.
+   */
+  async #learn(changes: LearnedChanges, content: Content): Promise<Content> {
+    const found = hasChanges(changes) ? JSON.stringify(changes) : undefined;
+    const before = this.#learned;
+    if (found === undefined) this.#learned = undefined;
+    else if (found !== before?.changes) {
+      const learned = await this.#options.learn(changes);
+      this.#learned = { changes: found, isApplied: false, isReported: false };
+      return learned;
+    } else if (before.isApplied && !before.isReported) {
+      before.isReported = true;
+      this.#options.onRepeated(changes, this.branchId);
+    }
+    return content;
   }
 }
 
 /** Settings with which the engine was started, for comparison. */
 function startOf({ branchId, pgVersion, maxConnections, settings, logicalReplication }: EnginePlan): string {
   return JSON.stringify([branchId, maxConnections, settings(pgVersion), logicalReplication]);
-}
-
-/** In clusters of earlier releases, databases have other ids than in the cluster that they were copied from. */
-function withIdsOf(applied: AppliedContent, wanted: AppliedContent): AppliedContent {
-  const wantedIds = new Set(wanted.databases.map(({ id }) => id));
-  const idOfName = new Map(wanted.databases.map(({ id, name }) => [name, id]));
-  return {
-    roles: applied.roles,
-    databases: applied.databases.map((database) =>
-      wantedIds.has(database.id) ? database : { ...database, id: idOfName.get(database.name) ?? database.id },
-    ),
-  };
-}
-
-/** The content that the cluster has: what was applied, and what was learned since. */
-function withLearned(
-  applied: AppliedContent,
-  wanted: AppliedContent,
-  changes: LearnedChanges,
-): AppliedContent {
-  const learnedRoles = new Set(
-    [...changes.createdRoles, ...changes.changedPasswords].map(({ name }) => name),
-  );
-  const learnedDatabases = new Set(
-    [...changes.createdDatabases, ...changes.changedOwners].map(({ name }) => name),
-  );
-  const droppedRoles = new Set(changes.droppedRoles);
-  const droppedDatabases = new Set(changes.droppedDatabases);
-  return {
-    roles: [
-      ...applied.roles.filter(({ name }) => !learnedRoles.has(name) && !droppedRoles.has(name)),
-      ...wanted.roles.filter(({ name }) => learnedRoles.has(name)),
-    ],
-    databases: [
-      ...applied.databases.filter(({ name }) => !learnedDatabases.has(name) && !droppedDatabases.has(name)),
-      ...wanted.databases.filter(({ name }) => learnedDatabases.has(name)),
-    ],
-  };
 }

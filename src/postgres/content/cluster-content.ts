@@ -12,6 +12,7 @@ import {
   type ClusterContent,
   type Content,
   type ContentDatabase,
+  type ContentRole,
   passwordId,
 } from "./content.ts";
 import { dropSubscriptions, executeWithName } from "./drop-subscriptions.ts";
@@ -128,9 +129,9 @@ export async function applyContent(
   const roleBefore = new Map(applied.roles.map((role) => [role.name, role]));
   for (const role of wanted.roles) {
     const before = roleBefore.get(role.name);
-    if (before === undefined) await engine.query(createRole(role));
-    else if (role.verifier !== undefined && before.password !== passwordId(role.verifier))
-      await engine.query(`ALTER ROLE ${identifier(role.name)} PASSWORD ${literal(role.verifier)}`);
+    if (before === undefined) await createRole(engine, role);
+    else if (before.password !== passwordId(role.verifier))
+      await engine.query(`ALTER ROLE ${identifier(role.name)} ${loginOf(role)}`);
   }
   const databaseBefore = new Map(applied.databases.map((database) => [database.id, database]));
   const wantedIds = new Set(wanted.databases.map(({ id }) => id));
@@ -162,19 +163,26 @@ async function createDatabase(engine: RunningEngine, name: string, owner: string
     await engine.query(`CREATE DATABASE ${identifier(name)} OWNER ${identifier(owner)}`);
     return;
   }
+  const rename =
+    name === SPARE_DATABASE ? "" : `ALTER DATABASE ${SPARE_DATABASE} RENAME TO ${identifier(name)};`;
+  await engine.query(`${rename}ALTER DATABASE ${identifier(name)} OWNER TO ${identifier(owner)}`);
+}
+
+/** SQL may have created one of this name at the same time. It becomes the one that the API has created. */
+async function createRole(engine: RunningEngine, wanted: ContentRole): Promise<void> {
+  const [existing] = await engine.query(`SELECT FROM pg_roles WHERE rolname = ${literal(wanted.name)}`);
+  const role = `${existing === undefined ? "CREATE" : "ALTER"} ROLE ${identifier(wanted.name)}`;
+  const rights = "CREATEDB CREATEROLE BYPASSRLS REPLICATION";
   await engine.query(
-    `ALTER DATABASE ${SPARE_DATABASE} RENAME TO ${identifier(name)};` +
-      `ALTER DATABASE ${identifier(name)} OWNER TO ${identifier(owner)}`,
+    wanted.verifier === undefined
+      ? `${role} ${loginOf(wanted)}`
+      : `${role} ${rights} ${loginOf(wanted)};` +
+          `GRANT ${PLATFORM_GROUP} TO ${identifier(wanted.name)} WITH ADMIN OPTION`,
   );
 }
 
-function createRole({ name, verifier }: Content["roles"][number]): string {
-  const role = identifier(name);
-  if (verifier === undefined) return `CREATE ROLE ${role} NOLOGIN`;
-  return (
-    `CREATE ROLE ${role} LOGIN CREATEDB CREATEROLE BYPASSRLS REPLICATION PASSWORD ${literal(verifier)};` +
-    `GRANT ${PLATFORM_GROUP} TO ${role} WITH ADMIN OPTION`
-  );
+function loginOf({ verifier }: ContentRole): string {
+  return verifier === undefined ? "NOLOGIN" : `LOGIN PASSWORD ${literal(verifier)}`;
 }
 
 type Renaming = { readonly from: string; readonly to: string };

@@ -4,7 +4,7 @@ export type Content = {
   readonly databases: readonly ContentDatabase[];
 };
 /** `verifier`: `undefined` for a role that cannot log in. */
-type ContentRole = { readonly name: string; readonly verifier: string | undefined };
+export type ContentRole = { readonly name: string; readonly verifier: string | undefined };
 /** `id` stays the same when the database is renamed or copied. */
 export type ContentDatabase = { readonly id: number; readonly name: string; readonly owner: string };
 
@@ -80,4 +80,11 @@ export function learnedChanges(
 
 export function hasChanges(changes: LearnedChanges): boolean {
   return Object.values(changes).some((list) => list.length > 0);
+}
+
+/** The names of the roles and databases that have changed. */
+export function changedNames(changes: LearnedChanges): string[] {
+  return Object.values(changes)
+    .flat()
+    .map((changed) => (typeof changed === "string" ? changed : changed.name));
 }

@@ -42,11 +42,36 @@ test("what SQL drops is gone", () => {
 
 test("a new password has a new secret, and a new owner keeps the database", () => {
   given(worldWithProject(), learn({ createdRoles: [{ name: "app", noLogin: false }] }))
-    .when(learn({ changedPasswords: ["app"], changedOwners: [{ name: "neondb", owner: "app" }] }))
+    .when(
+      learn({
+        changedPasswords: [{ name: "app", noLogin: false }],
+        changedOwners: [{ name: "neondb", owner: "app" }],
+      }),
+    )
     .then([
       { type: "RolePasswordReset", roleName: "app" },
       { type: "DatabaseUpdated", changes: { ownerName: "app" } },
     ]);
+});
+
+test("a role can log in, or cannot any more, as SQL has changed it", () => {
+  const app = (noLogin: boolean) => learn({ changedPasswords: [{ name: "app", noLogin }] });
+  const created = learn({ createdRoles: [{ name: "app", noLogin: false }] });
+  given(worldWithProject(), created)
+    .when(app(true))
+    .then([{ type: "RolePasswordReset", roleName: "app", noLogin: true }]);
+  given(worldWithProject(), created, app(true))
+    .when(app(true))
+    .then([{ type: "RolePasswordReset", roleName: "app", noLogin: undefined }]);
+  given(worldWithProject(), created, app(true))
+    .when({ type: "ResetRolePassword", ...MAIN, branchId: "br-main", name: "app" })
+    .thenRefused("ROLE_HAS_NO_PASSWORD");
+  given(worldWithProject(), created, app(true))
+    .when(app(false))
+    .then([{ type: "RolePasswordReset", roleName: "app", noLogin: false }]);
+  given(worldWithProject(), created, app(true), app(false))
+    .when({ type: "ResetRolePassword", ...MAIN, branchId: "br-main", name: "app" })
+    .thenAccepted();
 });
 
 test("what the branch has already, or has not, changes nothing", () => {
@@ -54,7 +79,7 @@ test("what the branch has already, or has not, changes nothing", () => {
     .when(
       learn({
         createdDatabases: [{ name: "shop", owner: "neondb_owner" }],
-        changedPasswords: ["ghost"],
+        changedPasswords: [{ name: "ghost", noLogin: false }],
         droppedRoles: ["ghost"],
         droppedDatabases: ["ghost"],
       }),
@@ -80,7 +105,10 @@ test("several roles, passwords and databases get numbers of their own", () => {
           { name: "ada", noLogin: false },
           { name: "bob", noLogin: false },
         ],
-        changedPasswords: ["neondb_owner", "unknown"],
+        changedPasswords: [
+          { name: "neondb_owner", noLogin: false },
+          { name: "unknown", noLogin: true },
+        ],
         createdDatabases: [
           { name: "neondb", owner: "ada" },
           { name: "orders", owner: "ada" },

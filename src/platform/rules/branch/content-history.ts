@@ -39,12 +39,12 @@ export const roleEvolvers = {
     );
   },
   RolePasswordReset(world, event) {
-    const { at, roleName, secretId } = event;
+    const { at, roleName } = event;
     const branch = branchOf(world, event);
     setRoles(
       world,
       branch,
-      branch.roles.map((role) => (role.name === roleName ? { ...role, secretId, updatedAt: at } : role)),
+      branch.roles.map((role) => (role.name === roleName ? withPassword(role, event) : role)),
       at,
     );
   },
@@ -83,6 +83,16 @@ export const databaseEvolvers = {
     );
   },
 } satisfies Evolvers<DatabaseEvent>;
+
+function withPassword(
+  role: Role,
+  { at, secretId, noLogin }: Extract<RoleEvent, { readonly type: "RolePasswordReset" }>,
+): Role {
+  const changed = { ...role, secretId, updatedAt: at };
+  if (noLogin === undefined) return changed;
+  const { noLogin: _, ...withLogin } = changed;
+  return noLogin ? { ...withLogin, noLogin } : withLogin;
+}
 
 function setRoles(world: World, branch: Branch, roles: readonly Role[], at: SimTime): void {
   advanceRoleNumber(world, roles);

@@ -12,13 +12,16 @@ import { findRole, newSecretId } from "./role.ts";
 export type LearnBranchContent = {
   readonly type: "LearnBranchContent";
   readonly branchId: string;
-  readonly createdRoles: readonly { readonly name: string; readonly noLogin: boolean }[];
-  readonly changedPasswords: readonly string[];
+  readonly createdRoles: readonly LearnedRole[];
+  /** Also roles that may log in from now on, or may not any more. */
+  readonly changedPasswords: readonly LearnedRole[];
   readonly droppedRoles: readonly string[];
   readonly createdDatabases: readonly { readonly name: string; readonly owner: string }[];
   readonly changedOwners: readonly { readonly name: string; readonly owner: string }[];
   readonly droppedDatabases: readonly string[];
 };
+
+type LearnedRole = { readonly name: string; readonly noLogin: boolean };
 
 export const learnedContentDeciders = {
   LearnBranchContent(world, command, { now: at }) {
@@ -35,15 +38,13 @@ export const learnedContentDeciders = {
       const role = { name, secretId, ...(noLogin ? { noLogin } : {}), createdAt: at, updatedAt: at } as const;
       events.push({ type: "RoleCreated", at, branchId, role });
     }
-    for (const name of command.changedPasswords)
-      if (findRole(branch, name).ok)
-        events.push({
-          type: "RolePasswordReset",
-          at,
-          branchId,
-          roleName: name,
-          secretId: newSecretId(world, passwords++),
-        });
+    for (const { name, noLogin } of command.changedPasswords) {
+      const role = findRole(branch, name);
+      if (!role.ok) continue;
+      const secretId = newSecretId(world, passwords++);
+      const login = noLogin === (role.value.noLogin === true) ? {} : { noLogin };
+      events.push({ type: "RolePasswordReset", at, branchId, roleName: name, secretId, ...login });
+    }
     let databases = 0;
     for (const { name, owner } of command.createdDatabases) {
       if (findDatabase(branch, name).ok) continue;
