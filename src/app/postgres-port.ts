@@ -82,6 +82,7 @@ export class PostgresPort {
         // Without engines, there is no data.
         readSchema: async (world, request) =>
           this.runsEngines ? (await this.#loaded()).readSchema(world, request) : undefined,
+        settleContent: (world, branchId) => this.#opened?.settleContent(world, branchId),
         dataProblem: () => this.#limit.problem,
       },
       control: {

@@ -5,7 +5,7 @@ import type { RunSql } from "./sql-route.ts";
 /** What requests need of Postgres, by the surface that answers them. */
 export type PostgresServices = {
   readonly sql: RunSql;
-  readonly api: Pick<ApiOptions, "findWritten" | "readSchema" | "dataProblem">;
+  readonly api: Pick<ApiOptions, "findWritten" | "readSchema" | "settleContent" | "dataProblem">;
   readonly control: Pick<
     ControlOptions,
     "postgresFigures" | "dataUsage" | "describeBranchData" | "findDataVersion" | "runStatement"

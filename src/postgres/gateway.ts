@@ -152,6 +152,14 @@ export class Gateway {
     }
   };
 
+  /** Resolves when SQL and the API have the roles and databases of each other. `undefined`: no client has used the world. */
+  settleContent(world: string, branchId: string): Promise<void> | undefined {
+    return this.#worlds.get(world)?.served.then(
+      (served) => served.contentSettled(branchId),
+      () => undefined,
+    );
+  }
+
   /** Serves the world, so that the positions of its data are stored before it is copied. */
   async prepareCopy(world: string): Promise<void> {
     await this.#servedWorld(world);

@@ -34,6 +34,7 @@ import { RepeatedBody } from "./repeated-body.ts";
 import type { RepeatedRequests } from "./repeated-requests.ts";
 import type { ApiRoute } from "./route.ts";
 import { answerTo, type Sending } from "./send-response.ts";
+import { type SettleContent, withSettledContent } from "./settled-content.ts";
 import { writtenIn } from "./written-positions.ts";
 
 /** Commands after which the data of branches may take more space. */
@@ -54,6 +55,8 @@ export type ApiOptions = DecideOptions & {
   readonly findWritten?: FindWritten | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly readSchema?: ReadSchema | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly settleContent?: SettleContent | undefined;
   /** Why no data may be added to this server; `undefined` if it may. */
   readonly dataProblem?: (() => string | undefined) | undefined;
   /** Absent: each request takes its route. */
@@ -88,7 +91,9 @@ export class RouteHandlers {
         parsed = parseRequest(context, { input, form }, options, profile);
         return parsed;
       });
-      const decided = await this.#decider.decide(context, handler, input);
+      const decided = await withSettledContent(this.#options, route, context, () =>
+        this.#decider.decide(context, handler, input),
+      );
       if (parsed !== undefined && isSuccess(decided.result)) this.#remember(context, route, parsed);
       return this.#send(context, decided);
     };
@@ -134,7 +139,9 @@ export class RouteHandlers {
           this.#handlerOf(route, call, (profile) =>
             input === undefined ? parsed : withBody(parsed, parseBody(call, { input }, options, profile)),
           );
-        return this.#decider.decide(call, route.method === "GET" ? last.before(handler) : handler(), input);
+        return withSettledContent(this.#options, route, call, () =>
+          this.#decider.decide(call, route.method === "GET" ? last.before(handler) : handler(), input),
+        );
       },
       answer: (call, decided, result) => answerTo(call, decided, result, this.#sending),
     });

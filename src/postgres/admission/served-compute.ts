@@ -8,6 +8,7 @@ import type { Absence } from "../engine/engine.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
 import { ComputeClock } from "./compute-clock.ts";
+import { SettlingContent } from "./settling-content.ts";
 import { ComputeSpans } from "./spans.ts";
 import { SubscriberActivity } from "./subscriber-activity.ts";
 
@@ -53,6 +54,7 @@ export class ServedCompute {
   /** The sample that is read now. */
   #sampled: Promise<void> | undefined;
   #applying: NodeJS.Timeout | undefined;
+  readonly #settling = new SettlingContent();
   /** By connection whose statement may need a database without other sessions. */
   readonly #exclusions = new Map<string, Absence>();
   #catalogChanges = 0;
@@ -203,14 +205,16 @@ export class ServedCompute {
   /** Applies roles and databases that the API has changed, if the compute works on this branch. */
   applyContent(branchId: string): void {
     if (!this.host.isRunning) return;
-    Promise.resolve(
-      this.#world.transact(({ world }) => world.computes.get(this.#endpointId)?.branchId === branchId),
-    )
-      .then((isOfBranch) => (isOfBranch ? this.host.syncContent() : undefined))
-      .catch((error) => {
-        this.#onError(error, `roles or databases of ${branchId} could not be applied; it is tried again`);
-        this.#applyLater();
-      });
+    void this.#settling.add(
+      Promise.resolve(
+        this.#world.transact(({ world }) => world.computes.get(this.#endpointId)?.branchId === branchId),
+      )
+        .then((isOfBranch) => (isOfBranch ? this.host.syncContent() : undefined))
+        .catch((error) => {
+          this.#onError(error, `roles or databases of ${branchId} could not be applied; it is tried again`);
+          this.#applyLater();
+        }),
+    );
   }
 
   /** A client has held a lock for too long. The next start of the engine applies them, too. */
@@ -237,15 +241,27 @@ export class ServedCompute {
   }
 
   /**
-   * SQL has changed roles or databases. Resolves when the world has the changes. Sessions that wait for another request
-   * are ended, because Postgres checks limits when a session begins. Never rejects.
+   * A session has changed roles or databases. Resolves when the world has the changes, or cannot get them soon. Sessions that
+   * wait for another request are ended, because Postgres checks limits when a session begins. Never rejects.
    */
-  catalogChanged(): Promise<void> {
+  catalogChanged(connectionId: string): Promise<void> {
     this.#catalogChanges += 1;
     this.#endIdleSessions();
-    return this.host
-      .syncContent()
-      .catch((error) => this.#onError(error, "changed roles or databases could not be read"));
+    // So that the changes can be read in the databases of clients.
+    this.endExclusion(connectionId);
+    return this.#settling.add(
+      this.host
+        .syncContent()
+        .catch((error) => this.#onError(error, "changed roles or databases could not be read")),
+    );
+  }
+
+  /**
+   * Resolves when the engine and the world have the roles and databases of each other, or cannot have them soon; `undefined`
+   * if they have. Never rejects.
+   */
+  contentSettled(): Promise<void> | undefined {
+    return this.#settling.settled();
   }
 
   /** Ends the sessions, then stops the engine. */

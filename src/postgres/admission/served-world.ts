@@ -219,6 +219,15 @@ export class ServedWorld {
     this.#serve(endpointId).endWork(connectionId);
   }
 
+  /**
+   * Resolves when SQL and the API have the roles and databases of each other on a branch whose engine runs, or cannot have them
+   * soon. Never rejects.
+   */
+  async contentSettled(branchId: string): Promise<void> {
+    for (const compute of this.#computes.values())
+      if (compute.host.isRunning && compute.host.branchId === branchId) await compute.contentSettled();
+  }
+
   /** Reads the schema of a database, without a compute. `undefined` if there is no such database yet. */
   async readSchema({ branchId, database, ...which }: SchemaRequest): Promise<DatabaseSchema | undefined> {
     const schema = await this.#data.read(

@@ -90,8 +90,8 @@ export class PooledClient implements LinkedClient {
     this.#statements.clear();
   }
 
-  catalogChanged(): void {
-    this.#listener.onCatalogChange();
+  catalogChanged(): Promise<void> {
+    return this.#listener.onCatalogChange();
   }
 
   serverLost(): void {

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { MessageSplitter } from "../protocol/message-splitter.ts";
 import { closeStatement, query } from "../protocol/messages.ts";
-import { CATALOG_TAG } from "../relay/relay.ts";
+import { BLOCK_TAG, CATALOG_TAG, CATALOG_TAG_BEGINS } from "../relay/relay.ts";
 import type { PreparedStatement } from "./prepared-statement.ts";
 
 const IDLE = 0x49; // "I": outside of a transaction
@@ -24,7 +24,7 @@ export type LinkedClient = {
   transactionEnded(): void;
   /** A statement has removed all prepared statements of the session. */
   statementsDiscarded(): void;
-  catalogChanged(): void;
+  catalogChanged(): Promise<void>;
   serverLost(): void;
 };
 
@@ -52,6 +52,10 @@ export class ServerSession {
   #isCopyingIn = false;
   /** A statement may have changed roles or databases in the current transaction. */
   #changesCatalog = false;
+  /** The same, other than by a block. */
+  #answerWaits = false;
+  /** An answer is held back until the world has learned of the change. */
+  #isHolding = false;
   /** No transaction is open, and no answer is outstanding. */
   #isIdle = true;
   #isOpen = true;
@@ -115,7 +119,7 @@ export class ServerSession {
   }
 
   resume(): void {
-    this.#socket.resume();
+    if (!this.#isHolding) this.#socket.resume();
   }
 
   /** Sends a message of the client. `until`: what completes its answer, if it has one. */
@@ -196,6 +200,7 @@ export class ServerSession {
     }
     const client = this.#client;
     const forClient: Buffer[] = [];
+    let learning: Promise<void> | undefined;
     for (const message of messages) {
       const isForClient = this.#take(message, forClient);
       if (isForClient) forClient.push(message);
@@ -203,12 +208,28 @@ export class ServerSession {
       this.#isIdle = isCommitted && this.#answers.length === 0;
       if (isCommitted && this.#changesCatalog) {
         this.#changesCatalog = false;
-        client?.catalogChanged();
+        const learned = client?.catalogChanged();
+        if (this.#answerWaits) learning = learned;
+        this.#answerWaits = false;
       }
     }
     if (client === undefined) return;
-    const [first, ...others] = forClient;
-    if (first !== undefined) client.receive(others.length === 0 ? first : Buffer.concat(forClient));
+    if (learning === undefined) {
+      this.#answer(client, forClient);
+      return;
+    }
+    this.#isHolding = true;
+    this.#socket.pause();
+    void learning.then(() => {
+      this.#isHolding = false;
+      this.resume();
+      if (this.#client === client) this.#answer(client, forClient);
+    });
+  }
+
+  #answer(client: LinkedClient, messages: readonly Buffer[]): void {
+    const [first, ...others] = messages;
+    if (first !== undefined) client.receive(others.length === 0 ? first : Buffer.concat(messages));
     if (this.#isIdle) client.transactionEnded();
   }
 
@@ -268,13 +289,16 @@ export class ServerSession {
   }
 
   #completed(message: Buffer): void {
-    // Shorter than the tags that matter, such as those of SELECT and INSERT.
-    if (message.length < 16) return;
+    // Most tags, such as those of SELECT and INSERT, differ in the first byte.
+    if (!CATALOG_TAG_BEGINS.includes(message[5] as number)) return;
     const tag = message.toString("latin1", 5, message.length - 1);
     if (tag === "DISCARD ALL" || tag === "DEALLOCATE ALL") {
       this.#prepared.clear();
       this.#client?.statementsDiscarded();
-    } else if (CATALOG_TAG.test(tag)) this.#changesCatalog = true;
+    } else if (CATALOG_TAG.test(tag)) {
+      this.#changesCatalog = true;
+      if (!BLOCK_TAG.test(tag)) this.#answerWaits = true;
+    }
   }
 }
 

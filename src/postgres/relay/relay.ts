@@ -3,8 +3,10 @@ import type { Duplex } from "node:stream";
 import { MessageScanner } from "./message-scanner.ts";
 
 /** SQL statements that change roles or databases, or may do so within a block, by their command tags. */
-export const CATALOG_TAG = /^(?:(?:CREATE|ALTER|DROP) (?:ROLE|DATABASE)|DO|CALL)\b/;
-const CATALOG_TAG_BEGINS: readonly number[] = [0x41, 0x43, 0x44]; // "A", "C", "D"
+export const CATALOG_TAG = /^(?:(?:CREATE|ALTER|DROP) (?:ROLE|DATABASE)|REASSIGN OWNED|DO|CALL)\b/;
+/** Clients do not wait until the world has learned what such a block has changed, because few blocks change these. */
+export const BLOCK_TAG = /^(?:DO|CALL)\b/;
+export const CATALOG_TAG_BEGINS: readonly number[] = [0x41, 0x43, 0x44, 0x52]; // "A", "C", "D", "R"
 const IDLE = 0x49; // "I": outside of a transaction
 
 // Types of messages from the client.
@@ -32,8 +34,8 @@ export type RelayListener = {
   afterWork(): void;
   /** Bytes of the engine were sent to the client. */
   onSent(bytes: Buffer): void;
-  /** A statement, or its transaction, may have changed roles or databases. */
-  onCatalogChange(): void;
+  /** A statement, or its transaction, may have changed roles or databases. Resolves when the world has learned that. */
+  onCatalogChange(): Promise<void>;
   onClosed(): void;
 };
 
@@ -57,6 +59,14 @@ export class Relay {
   #isCopyingIn = false;
   /** A statement may have changed roles or databases in the current transaction. */
   #changesCatalog = false;
+  /** The same, other than by a block. */
+  #answerWaits = false;
+  /** The world learns of a change whose answer the client has not got. */
+  #learning: Promise<void> | undefined;
+  /** The answer that the client gets when the world has learned of the change. */
+  #held: Buffer | undefined;
+  /** All work was answered, by the answer that is about to be sent. */
+  #isAnswered = false;
   #isClosed = false;
 
   constructor(client: Duplex, engine: Socket, listener: RelayListener) {
@@ -65,7 +75,7 @@ export class Relay {
     this.#listener = listener;
     client.on("data", (chunk) => this.#onClientData(chunk));
     engine.on("data", (chunk) => this.#onEngineData(chunk));
-    client.on("drain", () => engine.resume());
+    client.on("drain", () => this.#resumeEngine());
     engine.on("drain", () => client.resume());
     for (const socket of [client, engine]) {
       socket.once("close", () => this.close());
@@ -79,6 +89,7 @@ export class Relay {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    if (this.#held !== undefined && !this.#client.writableEnded) this.#client.write(this.#held);
     // A client that has closed its side reads nothing more, such as the end of TLS.
     if (this.#client.readableEnded && this.#client.writableLength === 0) this.#client.destroy();
     else this.#client.end();
@@ -137,10 +148,38 @@ export class Relay {
 
   #onEngineData(chunk: Buffer): void {
     if (this.#isClosed) return;
-    // Written first: whatever follows from the end of the work must not delay the answer.
+    const isValid = this.#fromEngine.scan(chunk);
+    const learning = this.#learning;
+    if (learning === undefined) {
+      this.#answer(chunk);
+      if (!isValid) this.close();
+      return;
+    }
+    this.#learning = undefined;
+    this.#held = chunk;
+    this.#engine.pause();
+    void learning.then(() => {
+      if (this.#isClosed) return;
+      this.#held = undefined;
+      this.#answer(chunk);
+      if (isValid) this.#resumeEngine();
+      else this.close();
+    });
+  }
+
+  #resumeEngine(): void {
+    if (this.#held === undefined && !this.#client.writableNeedDrain) this.#engine.resume();
+  }
+
+  /** The end of the work comes after its answer, so that whatever follows from it does not delay the answer. */
+  #answer(chunk: Buffer): void {
     if (!this.#client.write(chunk)) this.#engine.pause();
     this.#listener.onSent(chunk);
-    if (!this.#fromEngine.scan(chunk)) this.close();
+    if (!this.#isAnswered) return;
+    this.#isAnswered = false;
+    if (this.#unanswered > 0 || !this.#fromClient.isBetweenMessages) return;
+    this.#isBusy = false;
+    this.#listener.afterWork();
   }
 
   #onClientMessage(type: number): void {
@@ -166,28 +205,31 @@ export class Relay {
         this.#unanswered = Math.max(0, this.#unanswered - 1);
         this.#isCopyingIn = false;
         if (data[begin] === IDLE) this.#reportCatalogChange();
-        if (this.#unanswered > 0 || data[begin] !== IDLE || !this.#fromClient.isBetweenMessages) return;
-        this.#isBusy = false;
-        this.#listener.afterWork();
+        this.#isAnswered = this.#unanswered === 0 && data[begin] === IDLE;
         return;
       case COPY_IN_RESPONSE:
         this.#isCopyingIn = true;
         return;
       case COMMAND_COMPLETE:
         // Most tags, such as `SELECT 1`, differ in the first byte.
-        if (
-          CATALOG_TAG_BEGINS.includes(data[begin] as number) &&
-          CATALOG_TAG.test(data.toString("latin1", begin, end))
-        )
-          this.#changesCatalog = true;
+        if (CATALOG_TAG_BEGINS.includes(data[begin] as number))
+          this.#onTag(data.toString("latin1", begin, end));
         return;
       default:
     }
   }
 
+  #onTag(tag: string): void {
+    if (!CATALOG_TAG.test(tag)) return;
+    this.#changesCatalog = true;
+    if (!BLOCK_TAG.test(tag)) this.#answerWaits = true;
+  }
+
   #reportCatalogChange(): void {
     if (!this.#changesCatalog) return;
     this.#changesCatalog = false;
-    this.#listener.onCatalogChange();
+    const learned = this.#listener.onCatalogChange();
+    if (this.#answerWaits) this.#learning = learned;
+    this.#answerWaits = false;
   }
 }

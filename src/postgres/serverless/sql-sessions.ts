@@ -120,9 +120,8 @@ export class SqlSessions {
         await compute.host.acquire();
         try {
           const result = await executeWithin(timeoutMs, client, cancel, () => session.execute(work));
-          // Ends the exclusion first, so that the changes can be read in the databases of clients.
-          compute.endExclusion(admitted.connectionId);
-          if (session.hasChangedCatalog) await compute.catalogChanged();
+          if (session.hasChangedCatalog) await compute.catalogChanged(admitted.connectionId);
+          else compute.endExclusion(admitted.connectionId);
           return result;
         } finally {
           compute.host.release();

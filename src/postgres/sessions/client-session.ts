@@ -212,7 +212,7 @@ class ClientSession {
               compute.addTransferred(bytes.length);
               tap?.fromEngine(bytes);
             },
-            onCatalogChange: () => void compute.catalogChanged(),
+            onCatalogChange: () => compute.catalogChanged(admitted.connectionId),
             onClosed: () => {
               tap?.close();
               resolve();
