@@ -1,6 +1,6 @@
 import { constants, existsSync, promises } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
-import { walPath } from "../journal/wal-file.ts";
+import { readWalHeader, walEnd, walPath } from "../journal/wal-file.ts";
 import { checkpoint, checkpointWal, connectReadOnly } from "./sqlite-connection.ts";
 
 /** The newest work of each database that needs its file pinned. */
@@ -16,7 +16,8 @@ export type PinOptions = {
 };
 
 /**
- * Copies an open database while it stays in use. The copy is durable at `path` when this resolves.
+ * Copies an open database while it stays in use. The copy is durable at `path` when this resolves, and ends with the last
+ * commit before the copy began. Other programs may read the file.
  */
 export async function copyDatabase(
   sqlite: BetterSqlite3.Database,
@@ -24,14 +25,37 @@ export async function copyDatabase(
   path: string,
   options: PinOptions,
 ): Promise<void> {
-  const { leavesLog } = options;
-  await whilePinned(sqlite, source, options, async () => {
+  const pin = () => {
+    options.settle();
+    const isWhole = !options.leavesLog && checkpoint(sqlite, { waits: false });
+    return { reader: openReader(source), log: isWhole ? undefined : logToCopy(sqlite, source) };
+  };
+  await runPinned(sqlite, pin, async ({ log }) => {
     await promises.copyFile(source, path, constants.COPYFILE_FICLONE);
-    if (leavesLog && existsSync(walPath(source)))
-      await promises.copyFile(walPath(source), walPath(path), constants.COPYFILE_FICLONE);
+    if (log !== undefined) await copyLog(log, path);
   });
-  if (leavesLog) checkpointWal(path);
+  if (existsSync(walPath(path))) checkpointWal(path);
   await syncInThreadPool(path);
+}
+
+type LogToCopy = { readonly path: string; readonly header: Buffer; readonly bytes: number };
+
+/** The write-ahead log up to the last commit; `undefined` if it is empty. */
+function logToCopy(sqlite: BetterSqlite3.Database, source: string): LogToCopy | undefined {
+  const header = readWalHeader(source);
+  const bytes = walEnd(sqlite)();
+  return header === undefined || bytes === 0 ? undefined : { path: source, header, bytes };
+}
+
+/**
+ * Copies the log to a copy of its file. A log that has begun anew is not copied: SQLite allows that while a reader is
+ * open only if the file had everything when the reader began, and the beginning of such a log would undo later pages.
+ */
+async function copyLog({ path: source, header, bytes }: LogToCopy, path: string): Promise<void> {
+  await promises.copyFile(walPath(source), walPath(path), constants.COPYFILE_FICLONE);
+  // SQLite writes the header of a log that begins anew before anything else.
+  if (readWalHeader(source)?.equals(header) === true) await promises.truncate(walPath(path), bytes);
+  else await promises.rm(walPath(path));
 }
 
 /** Syncs a file to disk without blocking this thread. */
@@ -56,19 +80,36 @@ export async function syncInThreadPool(path: string): Promise<void> {
 export function whilePinned<T>(
   sqlite: BetterSqlite3.Database,
   source: string,
-  options: PinOptions,
+  { leavesLog, settle }: PinOptions,
   work: () => Promise<T>,
+): Promise<T> {
+  const pin = () => {
+    settle();
+    if (!leavesLog && !checkpoint(sqlite))
+      throw new Error("another program is reading the world's file; try again when it has finished");
+    return { reader: openReader(source) };
+  };
+  return runPinned(sqlite, pin, work);
+}
+
+type Pin = { readonly reader: BetterSqlite3.Database };
+
+function runPinned<P extends Pin, T>(
+  sqlite: BetterSqlite3.Database,
+  pin: () => P,
+  work: (pin: P) => Promise<T>,
 ): Promise<T> {
   const done = (pendingWork.get(sqlite) ?? Promise.resolve())
     .catch(() => undefined)
     .then(async () => {
-      const reader = pinDatabaseFile(sqlite, source, options);
+      if (!sqlite.open) throw new Error("the world was closed before it could be copied");
+      const current = pin();
       pinned.add(sqlite);
       try {
-        return await work();
+        return await work(current);
       } finally {
         pinned.delete(sqlite);
-        reader.close();
+        current.reader.close();
       }
     });
   pendingWork.set(sqlite, done);
@@ -83,15 +124,8 @@ export function isPinned(sqlite: BetterSqlite3.Database): boolean {
   return pinned.has(sqlite);
 }
 
-function pinDatabaseFile(
-  sqlite: BetterSqlite3.Database,
-  source: string,
-  { leavesLog, settle }: PinOptions,
-): BetterSqlite3.Database {
-  if (!sqlite.open) throw new Error("the world was closed before it could be copied");
-  settle();
-  if (!leavesLog && !checkpoint(sqlite))
-    throw new Error("another program is reading the world's file; try again when it has finished");
+/** Opens a read transaction. */
+function openReader(source: string): BetterSqlite3.Database {
   const reader = connectReadOnly(source);
   reader.prepare("SELECT history_id FROM history").get();
   return reader;

@@ -82,9 +82,17 @@ export function closeAndLeaveLog(sqlite: BetterSqlite3.Database): void {
   }
 }
 
-/** Moves everything from the write-ahead log into the file. Returns false while a reader prevents it. */
-export function checkpoint(sqlite: BetterSqlite3.Database): boolean {
-  return sqlite.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
+/**
+ * Moves everything from the write-ahead log into the file. Returns false while a reader prevents it; `waits`: up to
+ * `BUSY_TIMEOUT_MS` for its end (default).
+ */
+export function checkpoint(sqlite: BetterSqlite3.Database, { waits = true } = {}): boolean {
+  if (!waits) sqlite.exec("PRAGMA busy_timeout = 0");
+  try {
+    return sqlite.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
+  } finally {
+    if (!waits) sqlite.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  }
 }
 
 /**

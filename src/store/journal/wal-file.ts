@@ -37,6 +37,11 @@ export function walEnd(sqlite: BetterSqlite3.Database): () => number {
   };
 }
 
+/** The header of the log of a file, whose salts change when the log begins anew; `undefined` if the log is empty. */
+export function readWalHeader(path: string): Buffer | undefined {
+  return readAt(walPath(path), 0, HEADER_BYTES);
+}
+
 /**
  * Returns a function that cuts the write-ahead log after the last successful commit of this connection, and
  * makes that durable. Safe while others read the log: they read only what remains.
@@ -95,18 +100,18 @@ export type WalDamage = { readonly atByte: number; readonly unreadableCommits: n
  */
 export function findWalDamage(path: string): WalDamage | undefined {
   for (let attempt = 1; ; attempt += 1) {
-    const header = readAt(walPath(path), 0, HEADER_BYTES);
+    const header = readWalHeader(path);
     const damage = header === undefined ? undefined : scanFile(walPath(path), header).damage;
     if (damage === undefined) return undefined;
     // A server that uses the log may have restarted it during the scan.
-    const isUnchanged = readAt(walPath(path), 0, HEADER_BYTES)?.equals(header as Buffer) === true;
+    const isUnchanged = readWalHeader(path)?.equals(header as Buffer) === true;
     if (isUnchanged || attempt === MAX_ATTEMPTS) return isUnchanged ? damage : undefined;
   }
 }
 
 /** Up to where the log of a file is intact. */
 export function intactWalBytes(path: string): number {
-  const header = readAt(walPath(path), 0, HEADER_BYTES);
+  const header = readWalHeader(path);
   return header === undefined ? 0 : scanFile(walPath(path), header).intactBytes;
 }
 
