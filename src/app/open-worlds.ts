@@ -18,6 +18,7 @@ import { type ClockStep, HostClock } from "../simulation/host-clock.ts";
 import type { MemoryJournal } from "../simulation/memory-journal.ts";
 import type { ClockSetting } from "../simulation/world-clock.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
+import type { FailureReport } from "../worlds/hosted/store-failure.ts";
 import type { HostedWorld } from "../worlds/hosted-world.ts";
 import { MemoryWorldStorage } from "../worlds/memory-world-storage.ts";
 import type { Retention } from "../worlds/retention.ts";
@@ -111,7 +112,7 @@ export type OpenedWorlds = {
 export async function openWorlds(
   storage: WorldStorage,
   options: ServerOptions,
-  onFailure: (error: unknown) => void,
+  onFailure: FailureReport,
 ): Promise<OpenedWorlds> {
   const hostClock = options.hostClock ?? newHostClock();
   const wallNow = hostClock.now();

@@ -1,4 +1,5 @@
 import type { BranchData } from "../platform/model/branch-data.ts";
+import type { FailureReport } from "./hosted/store-failure.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import { StoreUnavailable } from "./world-handle.ts";
 import type { WorldStorage } from "./world-storage.ts";
@@ -10,7 +11,7 @@ import type { WorldStorage } from "./world-storage.ts";
 export async function allBranchData(
   storage: WorldStorage,
   open: ReadonlyMap<string, HostedWorld>,
-  onFailure: (error: unknown) => void,
+  onFailure: FailureReport,
 ): Promise<readonly BranchData[] | undefined> {
   const found: BranchData[] = [];
   for (const name of storage.worlds()) {
@@ -22,7 +23,7 @@ export async function allBranchData(
     } catch (error) {
       if (!storage.worlds().includes(name)) continue;
       // Its deletion asks again when it has ended.
-      if (world?.isShuttingDown !== true) onFailure(error);
+      if (world?.isShuttingDown !== true) onFailure(error, `the data of world "${name}" could not be listed`);
       return undefined;
     }
   }

@@ -179,8 +179,9 @@ export class HostedWorld implements WorldHandle {
       requests?.clear();
       this.#commits.followers.notify();
     } catch (error) {
-      this.#lifecycle.reportFailure(error);
-      throw storeUnavailable(`the request log of world "${this.name}" could not be cleared`, error);
+      const failure = `the request log of world "${this.name}" could not be cleared`;
+      this.#lifecycle.reportFailure(error, failure);
+      throw storeUnavailable(failure, error);
     }
   }
 
@@ -247,7 +248,11 @@ export class HostedWorld implements WorldHandle {
 
   /** Replaces this history with another one; `swap` runs while neither is open. Ends it if `swap` returns a reason. */
   async replace(swap: () => Promise<string | undefined>): Promise<void> {
-    await this.#reports.markData(true)?.catch((error) => this.#lifecycle.reportFailure(error));
+    await this.#reports
+      .markData(true)
+      ?.catch((error) =>
+        this.#lifecycle.reportFailure(error, "the positions of data could not be stored before a restore"),
+      );
     await this.#gate.run(async () => {
       try {
         await this.#advancer.runDueUntil(this.now());

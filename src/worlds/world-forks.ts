@@ -1,7 +1,7 @@
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
 import type { HostClock } from "../simulation/host-clock.ts";
-import { copyUnavailable } from "./hosted/store-failure.ts";
+import { copyUnavailable, type FailureReport } from "./hosted/store-failure.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import type { ForkRequest } from "./world-handle.ts";
 import { whileReserved } from "./world-snapshots.ts";
@@ -13,7 +13,7 @@ type WorldForksOptions = {
   readonly hostClock: HostClock;
   /** Returns a new unique id. */
   readonly newId: () => string;
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure: FailureReport;
 };
 
 type KnownWorlds = {
@@ -46,8 +46,9 @@ export class WorldForks {
       if (rewindTo?.ok === false) return prefixRefusal("at", rewindTo);
       const settings = this.settings(omitUndefined({ clock, seed, rewindTo: rewindTo?.value }));
       const forked = await storage.fork(from, name, settings).catch((error: unknown) => {
-        onFailure(error);
-        throw copyUnavailable(from, `world "${from}" could not be forked`, error);
+        const failure = `world "${from}" could not be forked`;
+        onFailure(error, failure);
+        throw copyUnavailable(from, failure, error);
       });
       if (!forked.ok) return prefixRefusal("at", forked);
       storage.moves?.marks.delete(name);

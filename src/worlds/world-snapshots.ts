@@ -1,6 +1,6 @@
 import { accept, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
 import type { HostClock } from "../simulation/host-clock.ts";
-import { orUnavailable } from "./hosted/store-failure.ts";
+import { type FailureReport, orUnavailable } from "./hosted/store-failure.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import {
   availableName,
@@ -16,7 +16,7 @@ type WorldSnapshotsOptions = {
   readonly storage: WorldStorage;
   readonly limits: { readonly maxAutomaticSnapshots: number };
   readonly hostClock: HostClock;
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure: FailureReport;
 };
 
 /** The snapshots of all worlds: takes, restores and deletes them. */
@@ -117,7 +117,7 @@ export class WorldSnapshots {
     try {
       for (const name of others.slice(0, surplus)) storage.removeSnapshot(world, name);
     } catch (error) {
-      onFailure(error);
+      onFailure(error, `an old snapshot of a restore of world "${world}" could not be deleted`);
     }
   }
 

@@ -62,7 +62,7 @@ export async function openServedWorlds(
           ),
         ),
       },
-      (error) => log.error(error, "commit failed; reopening the world from its file"),
+      (error, failure) => log.error(error, failure),
     );
   } catch (error) {
     if (error instanceof WorldMismatch || error instanceof StoreUnavailable)

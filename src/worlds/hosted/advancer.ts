@@ -46,7 +46,7 @@ export class Advancer {
     this.#lifecycle = lifecycle;
     this.#commits = commits;
     this.#gate = gate;
-    this.#readers = new AdvanceReaders((error) => lifecycle.reportFailure(error));
+    this.#readers = new AdvanceReaders((error) => lifecycle.reportLostRows(error));
     commits.observe(() => this.#readers.taken());
   }
 

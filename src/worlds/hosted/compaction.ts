@@ -44,7 +44,8 @@ export async function compactHistory(
     }
     await deleteUnneededSecrets(live, lifecycle);
   } catch (error) {
-    lifecycle.reportFailure(error);
-    throw storeUnavailable(`world "${lifecycle.name}" could not be compacted`, error, outcome);
+    const failure = `world "${lifecycle.name}" could not be compacted`;
+    lifecycle.reportFailure(error, failure);
+    throw storeUnavailable(failure, error, outcome);
   }
 }

@@ -161,11 +161,11 @@ export class GroupCommit {
     const requests = live.requests?.take();
     const onDurable = this.#observer();
     try {
-      const begun = write(live, requests, (lost) => this.#lifecycle.reportFailure(lost));
+      const begun = write(live, requests, (lost) => this.#lifecycle.reportLostRows(lost));
       this.#next = undefined;
       return { live, waiting, hasRequests: requests !== undefined, write: begun, onDurable };
     } catch (error) {
-      this.#lifecycle.reportFailure(error);
+      this.#lifecycle.reportFailedCommit(error);
       throw this.fail(live, error);
     }
   }
@@ -179,7 +179,7 @@ export class GroupCommit {
       return write.step();
     } catch (error) {
       // If it is not current, the world was closed or deleted, or its failure was already reported.
-      if (isCurrent) this.#lifecycle.reportFailure(error);
+      if (isCurrent) this.#lifecycle.reportFailedCommit(error);
       const failure = isCurrent ? this.fail(live, error) : this.#lifecycle.failureOf(error);
       waiting?.reject(failure);
       throw failure;
@@ -224,7 +224,7 @@ export class GroupCommit {
     this.#endSync(commit);
     let failure = this.#lifecycle.failureOf(error);
     if (this.#lifecycle.live === live) {
-      this.#lifecycle.reportFailure(error);
+      this.#lifecycle.reportFailedCommit(error);
       failure = this.#lifecycle.fail(live, error);
       // Nothing of them was written, so their outcome is known.
       const cause = new Error(messageOf(error), { cause: error });

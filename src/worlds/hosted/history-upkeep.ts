@@ -81,7 +81,7 @@ export class HistoryUpkeep {
         if (!isCurrent()) return;
       } while (!journal.prune());
     } catch (error) {
-      this.#lifecycle.reportFailure(error);
+      this.#lifecycle.reportFailedCommit(error);
       if (isCurrent()) this.#fail(live, error);
       return;
     }
@@ -89,7 +89,7 @@ export class HistoryUpkeep {
       live.history.checkpoint?.();
     } catch (error) {
       // The log still contains everything.
-      this.#lifecycle.reportFailure(error);
+      this.#lifecycle.reportFailure(error, "the write-ahead log could not be moved into the file");
     }
   }
 
@@ -111,7 +111,7 @@ export class HistoryUpkeep {
       live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
       live.truncationDueAt = nextTruncation(live.clock.now(), this.#retention);
       // What else can fail has reported it.
-      if (!(error instanceof StoreUnavailable)) this.#lifecycle.reportFailure(error);
+      if (!(error instanceof StoreUnavailable)) this.#lifecycle.reportFailure(error, "a checkpoint or a truncation of history could not be stored");
     }
   }
 

@@ -12,7 +12,7 @@ import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";
 import { endClients } from "./end-clients.ts";
-import { describeCorruption } from "./store-failure.ts";
+import { describeCorruption, type FailureReport } from "./store-failure.ts";
 
 export type HostedWorldOptions = {
   readonly name: string;
@@ -23,7 +23,7 @@ export type HostedWorldOptions = {
   readonly retention: Retention;
   /** Number of requests that the request log retains; 0 turns it off. */
   readonly requestsLimit: number;
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure: FailureReport;
   /**
    * Called when the data of branches may be needed no more: a world, a snapshot of a world, a branch or a snapshot of
    * a branch was removed, or a restore has replaced it.

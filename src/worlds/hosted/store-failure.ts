@@ -4,6 +4,9 @@ import { LostChanges } from "../../store/file/lost-changes.ts";
 import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { CHANGE_UNKNOWN, NOTHING_CHANGED, StoreUnavailable } from "../world-handle.ts";
 
+/** Reports a failure of the storage, and what failed because of it. */
+export type FailureReport = (error: unknown, failure: string) => void;
+
 export function describeCorruption(world: string, error: CorruptFile): string {
   const restore = "restore a snapshot of it: standin snapshots restore <name>";
   if (error instanceof LostChanges)
@@ -19,14 +22,14 @@ export function storeUnavailable(failure: string, error: unknown, done = NOTHING
 
 /** Runs work. Its failure, for example on a full disk, is reported and becomes `StoreUnavailable`. */
 export async function orUnavailable(
-  onFailure: (error: unknown) => void,
+  onFailure: FailureReport,
   failure: string,
   work: () => Promise<void>,
 ): Promise<void> {
   try {
     await work();
   } catch (error) {
-    onFailure(error);
+    onFailure(error, failure);
     throw storeUnavailable(failure, error);
   }
 }

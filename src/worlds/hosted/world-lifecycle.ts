@@ -145,6 +145,15 @@ export class WorldLifecycle {
     return this.failureOf(error);
   }
 
+  /** Requests, or the uses of API keys, are missing, but everything else is stored. */
+  reportLostRows(error: unknown): void {
+    this.reportFailure(error, `requests to world "${this.name}" could not be recorded`);
+  }
+
+  reportFailedCommit(error: unknown): void {
+    this.reportFailure(error, `commit failed; reopening world "${this.name}" from its file`);
+  }
+
   /** The answer to callers whose commit failed. */
   failureOf(error: unknown): StoreUnavailable {
     return storeUnavailable(`world "${this.name}" could not commit`, error);
@@ -185,17 +194,19 @@ export class WorldLifecycle {
    */
   asUnavailable(error: unknown): unknown {
     if (isIoFailure(error)) {
-      this.reportFailure(error);
-      return storeUnavailable(`the file of world "${this.name}" could not be read`, error);
+      const failure = `the file of world "${this.name}" could not be read`;
+      this.reportFailure(error, failure);
+      return storeUnavailable(failure, error);
     }
     const corrupt = asCorruptFile(error);
     if (!(corrupt instanceof CorruptFile)) return error;
-    this.reportFailure(corrupt);
+    this.reportFailure(corrupt, `the file of world "${this.name}" is damaged`);
     return new StoreUnavailable(describeCorruption(this.name, corrupt), { cause: corrupt });
   }
 
-  reportFailure(error: unknown): void {
-    this.#options.onFailure(error);
+  /** `failure`: what did not succeed because of the error. */
+  reportFailure(error: unknown, failure: string): void {
+    this.#options.onFailure(error, failure);
   }
 
   #settleFailedCommit(): void {
@@ -222,7 +233,7 @@ export class WorldLifecycle {
     try {
       history.close();
     } catch (closing) {
-      this.reportFailure(closing);
+      this.reportFailure(closing, `the file of world "${this.name}" could not be closed`);
     }
   }
 

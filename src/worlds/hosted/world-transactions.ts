@@ -84,7 +84,7 @@ export class WorldTransactions {
     const hooks: TransactionHooks = {
       commit: () => undefined,
       ...{ onCommand: refuseChange, onChange: refuseChange, onDurableRow: refuseChange },
-      onLost: (error) => lifecycle.reportFailure(error),
+      onLost: (error) => lifecycle.reportLostRows(error),
       readInSteps: (stepsIn) => readsInSteps.begin(live, stepsIn),
     };
     return work(new HostedTransaction(live, now, hooks));
@@ -207,7 +207,7 @@ class WorkDone implements TransactionHooks {
   }
 
   onLost(error: unknown): void {
-    this.#parts.lifecycle.reportFailure(error);
+    this.#parts.lifecycle.reportLostRows(error);
   }
 
   readInSteps<T>(stepsIn: (world: World) => Generator<undefined, T>): Promise<T> {

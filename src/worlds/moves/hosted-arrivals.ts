@@ -2,7 +2,7 @@ import { accept, type Result, refuse } from "../../platform/catalog/refusal-code
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { NotAWorldFile } from "../../store/tables/format-version.ts";
 import { CorruptFile } from "../../store/tables/journal-checksum.ts";
-import { runInBackground, storeUnavailable } from "../hosted/store-failure.ts";
+import { type FailureReport, runInBackground, storeUnavailable } from "../hosted/store-failure.ts";
 import type { HostedWorld } from "../hosted-world.ts";
 import type { StoredWorldInfo } from "../world-handle.ts";
 import { type Arrival, ArrivalRefused } from "./arrival.ts";
@@ -27,7 +27,7 @@ export type WorldsToMove = {
   readonly removeFiles: (name: string) => void;
   readonly hostClock: HostClock;
   readonly newId: () => string;
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure: FailureReport;
 };
 
 type PendingArrival = {

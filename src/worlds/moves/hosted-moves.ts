@@ -131,7 +131,7 @@ export class HostedMoves implements WorldMoves {
         await destination.settle(historyId).catch(() => undefined);
         throw storeUnavailable(`world "${name}" was not moved to ${url}`, error);
       }
-      this.#worlds.onFailure(error);
+      this.#worlds.onFailure(error, `the move of world "${name}" to ${url} was interrupted`);
     }
     this.#worlds.drop(name);
     if (outcome.isThere !== true)
@@ -158,7 +158,7 @@ export class HostedMoves implements WorldMoves {
       this.#removeLeftover(name, mark);
     } catch (error) {
       // The mark prevents that it is served. The next start tries again.
-      this.#worlds.onFailure(error);
+      this.#worlds.onFailure(error, `the file of world "${name}", which has moved, could not be deleted`);
     }
   }
 

@@ -1,5 +1,6 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { memoryStorage } from "../../../src/app/open-worlds.ts";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
 import type { Batch } from "../../../src/simulation/journal.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
@@ -36,6 +37,24 @@ test("a change that cannot be committed is answered with 503 and has not happene
   journal.full = false;
   expect(await worldState(double)).toBe(before);
   expect((await double.api("GET", path)).body.endpoint).not.toHaveProperty("name");
+});
+
+test("the log states whether a commit, a fork or a snapshot failed", async () => {
+  const journal = new FullJournal();
+  const storage = memoryStorage(() => journal);
+  const failing = () => Promise.reject(new Error("it is being read"));
+  Object.assign(storage, { fork: failing, takeSnapshot: failing });
+  const failures: string[] = [];
+  const double = await createDouble({ storage, onFailure: (_, failure) => failures.push(failure) });
+  await double.sim("POST", "/worlds", { name: "copy" });
+  await double.sim("POST", "/snapshots", { name: "first" });
+  journal.full = true;
+  await double.api("POST", "/api_keys", { key_name: "lost" });
+  expect(failures).toEqual([
+    'world "default" could not be forked',
+    'the snapshot "first" of world "default" could not be taken',
+    'commit failed; reopening world "default" from its file',
+  ]);
 });
 
 test("a world that cannot commit while it is opened closes its history", () => {

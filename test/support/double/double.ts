@@ -31,8 +31,8 @@ export type DoubleOptions = ServerOptions & {
   readonly rateLimit?: boolean;
   readonly storage?: WorldStorage;
   readonly journal?: MemoryJournal;
-  /** Called with each failure of the storage. */
-  readonly onFailure?: (error: unknown) => void;
+  /** Called with each failure of the storage, and what failed because of it. */
+  readonly onFailure?: (error: unknown, failure: string) => void;
 };
 
 /** A new world in memory, at 2026-01-01, on a manual clock and seed 1 unless the options say otherwise. */
