@@ -36,6 +36,11 @@ export function createHttpServer(
   };
   const order = new RequestOrder();
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (hasSecondHost(incoming)) {
+      // As Node answers a request without one.
+      outgoing.writeHead(400, { Connection: "close" }).end();
+      return;
+    }
     const otherwise = () => void listener(incoming, outgoing);
     const requests = repeated();
     if (requests === undefined) otherwise();
@@ -48,6 +53,18 @@ export function createHttpServer(
   shortenIdleTimeWhenBusy(server);
   return Object.assign(server, { order });
 }
+
+/** RFC 9112, 3.2: a proxy and a server could each take another one. Node reads only the first. */
+export function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+  }
+  return hosts > 1;
+}
+
+const HOST = "host";
 
 /**
  * Accepts no more requests. Idle connections close at once, the others after their response, at the latest when

@@ -4,7 +4,7 @@ import type { WebSocketServer } from "ws";
 import { MAX } from "../input-limits/limits.ts";
 import { plainAddress } from "../postgres/login/network-rules.ts";
 import type { ClientOrigin, WebSocketRequest } from "../postgres/sessions/client-session.ts";
-import type { HttpServer } from "./http-server.ts";
+import { type HttpServer, hasSecondHost } from "./http-server.ts";
 
 /**
  * Accepts WebSockets with a Postgres connection inside, for `Pool` and `Client` of the serverless driver. Pages
@@ -17,11 +17,9 @@ export function acceptWebSockets(
 ): void {
   let sockets: WebSocketServer | undefined;
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (hasSecondHost(request)) return refuse(socket, "400 Bad Request");
     const webSocket = parsePath(request);
-    if (webSocket === undefined) {
-      socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-      return;
-    }
+    if (webSocket === undefined) return refuse(socket, "404 Not Found");
     // Loaded by the first WebSocket: most servers have none.
     const { createWebSocketStream, WebSocketServer } = await import("ws");
     sockets ??= new WebSocketServer({ noServer: true, maxPayload: MAX.webSocketMessage });
@@ -39,6 +37,10 @@ export function acceptWebSockets(
     socket.on("error", ignoreError);
     server.order.beforeUpgrade(request, () => void upgrade(request, socket, head));
   });
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 /** A function that is created for a WebSocket would hold its request, with all headers, until it closes. */

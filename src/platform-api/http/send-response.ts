@@ -121,12 +121,16 @@ function answerWithJson(
   return body.gzipped().then((bytes) => ({ status, headers, body: bytes }));
 }
 
+/** RFC 9110, 8.8.3: one or more tags in quotes, whose text has no quotes. */
+const ENTITY_TAGS = /^[ \t,]*(?:(?:W\/)?"[!#-~\x80-\xff]*"[ \t]*(?:,[ \t,]*|$))+$/;
+
 /**
  * Tags are compared weakly (RFC 9110, 13.1.2): without `W/`, it is the same tag. Most clients send one tag, and a search
- * for it takes longer than the comparison.
+ * for it takes longer than the comparison. A list that is not valid matches nothing.
  */
 function matches(known: string, etag: string): boolean {
-  return known === etag || known.trim() === "*" || known.includes(etag.slice("W/".length));
+  if (known === etag || known.trim() === "*") return true;
+  return known.includes(etag.slice("W/".length)) && ENTITY_TAGS.test(known);
 }
 
 /** C: large responses are compressed if the client accepts it. */

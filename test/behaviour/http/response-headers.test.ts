@@ -82,6 +82,31 @@ test("a 304 to a tag without W/ has the headers that a cache needs", async () =>
   expect(same.headers.get("vary")).toBe("Accept-Encoding");
 });
 
+test("If-None-Match is a list of entity tags, and one that is not valid names none", async () => {
+  const double = await createDouble({ operations: "immediate" });
+  const read = async (tags?: string) => {
+    const headers = {
+      Authorization: `Bearer ${API_KEY}`,
+      ...(tags === undefined ? {} : { "If-None-Match": tags }),
+    };
+    return double.fetch(new Request("http://localhost/api/v2/projects", { headers }));
+  };
+  const weak = (await read()).headers.get("etag") ?? "";
+  const tag = weak.replace("W/", "");
+  for (const valid of [weak, tag, "*", `"a,b" ,, ${tag}`, `,${weak},`, `W/"", ${weak}, "c"`])
+    expect([valid, (await read(valid)).status]).toEqual([valid, 304]);
+  for (const invalid of [
+    `/${tag}`,
+    `W/${weak}`,
+    `w/${tag}`,
+    `x ${tag}`,
+    `${tag}${tag}`,
+    `"a" ${tag}`,
+    `${tag}, "`,
+  ])
+    expect([invalid, (await read(invalid)).status]).toEqual([invalid, 200]);
+});
+
 test.each([
   ["project", "/projects/:project", { project: { name: "renamed" } }],
   ["branch", "/projects/:project/branches/:branch", { branch: { name: "renamed" } }],
