@@ -12,12 +12,13 @@ import {
 } from "../../http/request.ts";
 import type { DescribeBranchData, FindDataVersion } from "../../platform/model/data-description.ts";
 import type { MoveDestination } from "../../worlds/moves/world-move.ts";
-import type {
-  AboutObject,
-  Transaction,
-  ViewAbout,
-  WorldHandle,
-  WorldsHandle,
+import {
+  type AboutObject,
+  StoreUnavailable,
+  type Transaction,
+  type ViewAbout,
+  type WorldHandle,
+  type WorldsHandle,
 } from "../../worlds/world-handle.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
 import type { DataUsage, PostgresFigures } from "./server-figures.ts";
@@ -124,11 +125,22 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
       const result = await respond({ world, params: context.req.param(), query, body }, context);
       return result instanceof Response ? result : context.json(result as object, options.status ?? 200);
     } catch (error) {
-      return respondWithError(context, errorResponseFrom(error, onBug));
+      return respondWithError(context, errorResponseFrom(endOfWorld(error, context, worldOf), onBug));
     }
   };
   const { query, body, documentedBody } = options;
   return Object.assign(handle, { inputs: { query, body: documentedBody ?? body } });
+}
+
+/** The refusal of a request whose world was deleted or moved meanwhile; otherwise the error. */
+function endOfWorld(error: unknown, context: Context, worldOf: WorldResolver): unknown {
+  if (!(error instanceof StoreUnavailable)) return error;
+  try {
+    worldOf(context);
+    return error;
+  } catch (refusal) {
+    return refusal instanceof RequestError ? refusal : error;
+  }
 }
 
 /** Runs a transaction that executes no command: it does not wait for the end of an advance. */
