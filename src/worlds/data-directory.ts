@@ -226,7 +226,10 @@ export class DataDirectory implements WorldStorage {
         await this.#copyOpenWorld(from, copy);
         return this.#completeCopy(copy, from, fork);
       },
-      (copy, forked) => (forked.ok ? moveIntoPlace(copy, path) : removeDatabase(copy)),
+      (copy, forked) => {
+        if (forked.ok) this.#addFork(copy, path);
+        removeDatabase(copy);
+      },
     );
   }
 
@@ -290,6 +293,17 @@ export class DataDirectory implements WorldStorage {
   ): Promise<Result<undefined>> {
     const divergence = omitUndefined({ historyId, originWorld, clock, rewindTo });
     return completeCopyAside({ path, migrationsFolder: this.#migrationsFolder, divergence, ...rest });
+  }
+
+  /** Nobody may open a fork before the next start, which looks for the mark of each world. */
+  #addFork(copy: string, path: string): void {
+    const head = readHead(copy);
+    moveIntoPlace(copy, path);
+    try {
+      if (head !== undefined) markHead(path, head);
+    } catch {
+      // The fork exists all the same, and its first opening marks it.
+    }
   }
 
   /** Removes what is left of a deleted world of this name: the next start would remove the new one with it. */

@@ -111,7 +111,8 @@ export class HistoryUpkeep {
       live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
       live.truncationDueAt = nextTruncation(live.clock.now(), this.#retention);
       // What else can fail has reported it.
-      if (!(error instanceof StoreUnavailable)) this.#lifecycle.reportFailure(error, "a checkpoint or a truncation of history could not be stored");
+      if (!(error instanceof StoreUnavailable))
+        this.#lifecycle.reportFailure(error, "a checkpoint or a truncation of history could not be stored");
     }
   }
 

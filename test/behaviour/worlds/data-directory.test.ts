@@ -37,6 +37,24 @@ test("only its user can read what a data directory contains", async () => {
   expect(modes).toContain("snapshots/default: 700");
 });
 
+test("a fork that nobody has opened has a head mark", async () => {
+  const scratch = temporaryDirectory();
+  onTestFinished(scratch.remove);
+  const directory = new DataDirectory(scratch.path, MIGRATIONS_FOLDER, SMALL_BLOCKS);
+  const double = await createDouble({ storage: directory });
+  await double.sim("POST", "/worlds", { name: "now" });
+  await double.sim("POST", "/worlds", { name: "past", at: 1, seed: 7 });
+  await double.close();
+  directory.release();
+  const unmarked: string[] = [];
+  const options = { ...SMALL_BLOCKS, onUnmarked: (worlds: readonly string[]) => unmarked.push(...worlds) };
+  const next = new DataDirectory(scratch.path, MIGRATIONS_FOLDER, options);
+  onTestFinished(() => next.release());
+  expect([next.worlds(), unmarked]).toEqual([["default", "now", "past"], []]);
+  expect(next.worlds().map((world) => next.info(world).error)).toEqual([undefined, undefined, undefined]);
+  expect(readdirSync(join(scratch.path, "worlds")).filter((name) => name.includes("unfinished"))).toEqual([]);
+});
+
 test("a data directory removed under a running server is 503, and no new world is created", async () => {
   const made = await createInFiles();
   const before = (await made.double().api("POST", "/projects", { project: {} })).status;

@@ -50,7 +50,15 @@ function run(step: string, { other, write, store }: Shared): void {
   else if (!other.inTransaction) other.pragma(`wal_checkpoint(${step})`);
 }
 
-const STEPS = ["write", "begin reading", "end reading", "checkpoint", "PASSIVE", "RESTART", "TRUNCATE"] as const;
+const STEPS = [
+  "write",
+  "begin reading",
+  "end reading",
+  "checkpoint",
+  "PASSIVE",
+  "RESTART",
+  "TRUNCATE",
+] as const;
 
 test("a copy ends with the last commit before it, whatever other programs read or checkpoint meanwhile", async () => {
   const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 12 });
