@@ -9,6 +9,7 @@ import { engineUser } from "../../postgres/machine/os-user.ts";
 import { MissingVolume } from "../../postgres/volumes/volume-origins.ts";
 import { BASE, Volumes } from "../../postgres/volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { throwIfInterrupted } from "../terminal/interrupt.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { checkForeignVolume, replaceSettings } from "./foreign-volumes.ts";
 import { readBranchData } from "./verify-data.ts";
@@ -33,7 +34,12 @@ export function hasBranchData(file: string): boolean {
 }
 
 /** Copies the data of a world that no server uses to a directory next to its export. Returns the number of volumes. */
-export async function exportData(file: string, volumesDirectory: string, target: string): Promise<number> {
+export async function exportData(
+  file: string,
+  volumesDirectory: string,
+  target: string,
+  signal: AbortSignal,
+): Promise<number> {
   const volumes = new Volumes(volumesDirectory, dirname(volumesDirectory));
   if (volumes.mayHaveProcesses())
     throw new CliError(
@@ -41,7 +47,12 @@ export async function exportData(file: string, volumesDirectory: string, target:
     );
   const to = exportedDataDirectory(target);
   if (existsSync(to)) throw new CliError(`${to} already exists; choose another --out`);
-  return copyVolumes(volumeIds(file), volumes, to);
+  try {
+    return await copyVolumes(volumeIds(file), volumes, to, signal);
+  } catch (error) {
+    rmSync(to, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /**
@@ -125,7 +136,12 @@ function directoriesOf(ids: ReadonlySet<string>, volumes: Volumes): string[] {
   return [...new Set([...ids].flatMap((id) => volumes.directoriesOf(id)))];
 }
 
-async function copyVolumes(ids: ReadonlySet<string>, from: Volumes, to: string): Promise<number> {
+async function copyVolumes(
+  ids: ReadonlySet<string>,
+  from: Volumes,
+  to: string,
+  signal?: AbortSignal,
+): Promise<number> {
   const copied: string[] = [];
   const progress = showProgress("copying the data of the branches");
   try {
@@ -137,6 +153,7 @@ async function copyVolumes(ids: ReadonlySet<string>, from: Volumes, to: string):
       copied.push(join(to, id));
       await cp(join(from.root, id), join(to, id), COPY_OPTIONS);
       await progress.report(copied.length, directories.length);
+      if (signal !== undefined) await throwIfInterrupted(signal);
     }
     return ids.size;
   } catch (error) {

@@ -17,6 +17,7 @@ import { type Verification, type VerificationProgress, verifyFile } from "../../
 import { createUnfinished } from "../../traffic/recorded/trace-files/unfinished-file.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { interruptible, throwIfInterrupted } from "../terminal/interrupt.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
@@ -142,17 +143,23 @@ export async function exportWorld(path: string, name: string, out: string, volum
   noteLargeOutput(target, statSync(file).size);
   // Verify first: the copy gets new checksums, which would hide any corruption of the source.
   await verifyOrThrow(path, file, name);
-  const copy = wrapFileErrors(target, () => createUnfinished(target, 0o600));
-  try {
-    wrapFileErrors(target, () => {
-      vacuumCopy(file, copy);
-      redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER, keepsBranchData: volumes !== undefined });
-    });
-    if (volumes !== undefined) await exportData(copy, volumes, target);
-    wrapFileErrors(target, () => moveIntoPlace(copy, target));
-  } finally {
-    removeDatabase(copy);
-  }
+  // Until the secrets are removed, the copy has them, so an interrupted command must not leave it.
+  await interruptible(async (signal) => {
+    const copy = wrapFileErrors(target, () => createUnfinished(target, 0o600));
+    const keepsBranchData = volumes !== undefined;
+    try {
+      wrapFileErrors(target, () => vacuumCopy(file, copy));
+      await throwIfInterrupted(signal);
+      wrapFileErrors(target, () =>
+        redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER, keepsBranchData }),
+      );
+      await throwIfInterrupted(signal);
+      if (keepsBranchData) await exportData(copy, volumes, target, signal);
+      wrapFileErrors(target, () => moveIntoPlace(copy, target));
+    } finally {
+      removeDatabase(copy);
+    }
+  });
 }
 
 /**
@@ -164,6 +171,10 @@ export async function exportEvents(path: string, name: string, out: string): Pro
   const target = newFilePathInExistingDirectory(out);
   noteLargeOutput(target, statSync(file).size);
   await verifyOrThrow(path, file, name);
+  return interruptible((signal) => writeEvents(file, target, signal));
+}
+
+async function writeEvents(file: string, target: string, signal: AbortSignal): Promise<number> {
   const database = openWorldDatabase(file);
   const temporary = wrapFileErrors(target, () => createUnfinished(target));
   const progress = showProgress("writing the journal");
@@ -182,6 +193,7 @@ export async function exportEvents(path: string, name: string, out: string): Pro
       written += events.length;
       since = events.at(-1)?.seq ?? since;
       await progress.report(since, row.seq);
+      await throwIfInterrupted(signal);
     }
     moveIntoPlace(temporary, target);
     return written;

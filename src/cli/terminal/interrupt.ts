@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isUserError } from "../../ports/user-error.ts";
 import { CliError } from "./cli-error.ts";
 
@@ -29,6 +30,14 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   } finally {
     process.removeListener("SIGINT", abort).removeListener("SIGTERM", abort);
   }
+}
+
+/** Throws if work that writes a new file was interrupted, also during the synchronous work before this call. */
+export async function throwIfInterrupted(signal: AbortSignal): Promise<void> {
+  // A signal is handled in the next turn of the event loop that begins after it has arrived.
+  await nextTurn();
+  await nextTurn();
+  if (signal.aborted) throw new CliError("interrupted; nothing was written");
 }
 
 /**
