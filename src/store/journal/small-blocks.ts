@@ -19,6 +19,11 @@ export class SmallBlocks {
     this.#blocks = [];
   }
 
+  /** History before `seq` is deleted, in blocks as a whole. */
+  deleteBefore(seq: number): void {
+    this.#blocks = this.#blocks.filter(({ stored }) => stored.lastSeq >= seq);
+  }
+
   /**
    * The blocks after `after`, up to `last`, the last event of a block; none unless the stored blocks are exactly these, byte
    * for byte. `blockAfter` reads the first block with an event after another.

@@ -166,6 +166,7 @@ export class StoredEvents {
 
   /** Deletes events before `seq`. A block that also has later events stays whole. */
   deleteBefore(seq: number): void {
+    this.#small.deleteBefore(seq);
     this.#statements.deleteBlocksBefore.run(seq);
     this.#statements.deleteRowsBefore.run(seq);
   }

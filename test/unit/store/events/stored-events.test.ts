@@ -3,6 +3,8 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { encodeEvents } from "../../../../src/store/journal/event-block.ts";
+import { SmallBlocks } from "../../../../src/store/journal/small-blocks.ts";
 import {
   EVENTS_PER_BLOCK,
   MIN_EVENTS_PER_BLOCK,
@@ -132,6 +134,21 @@ describe("events of a file", () => {
     commit(5);
     commit(400);
     expect([counts(), all()]).toEqual([[1, 0], between(0, 525)]);
+  });
+
+  test("in small blocks that were deleted are not kept in memory", () => {
+    const blocks = new SmallBlocks();
+    const block = (firstSeq: number, lastSeq: number) => ({
+      ...{ firstSeq, lastSeq, types: "[]", chainBefore: 0, chain: 0, events: Buffer.alloc(0) },
+    });
+    const encoded = encodeEvents(between(0, 1));
+    for (const first of [1, 21, 41]) blocks.add(block(first, first + 19), encoded);
+    const inMemory = (after: number) =>
+      blocks.storedBetween(after, 60, (seq) => block(seq + 1, seq + 20)).map(({ stored }) => stored.firstSeq);
+    expect(inMemory(0)).toEqual([1, 21, 41]);
+    // The block of the first event that is left stays whole.
+    blocks.deleteBefore(30);
+    expect([inMemory(0), inMemory(20)]).toEqual([[], [21, 41]]);
   });
 
   test("in small blocks are deleted and truncated like others", () => {
