@@ -55,6 +55,24 @@ test.each([
   await client.query("drop role limited");
 });
 
+test.each(["do $$ begin end $$", "call nothing()"])("%s ends no session that is kept", async (block) => {
+  const client = await owner();
+  await client.query("create or replace procedure nothing() language sql as 'select 1'");
+  const pid = async () => (await send("select pg_backend_pid()"))[0];
+  const before = await pid();
+  await send(block);
+  await client.query(block);
+  expect(await pid()).toEqual(before);
+});
+
+test("a password that a block lets expire is rejected by the next request", async () => {
+  const client = await owner();
+  await createRole(client, "lapsing");
+  await send("do $$ begin alter role lapsing valid until '2001-01-01'; end $$");
+  await expect(send("select 1", { role: "lapsing" })).rejects.toMatchObject({ code: "28P01" });
+  await client.query("drop role lapsing");
+});
+
 test("a role whose password has expired is rejected, by requests, clients and the pooler", async () => {
   const client = await owner();
   await createRole(client, "expiring");

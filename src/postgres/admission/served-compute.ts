@@ -241,12 +241,15 @@ export class ServedCompute {
   }
 
   /**
-   * A session has changed roles or databases. Resolves when the world has the changes, or cannot get them soon. Sessions that
-   * wait for another request are ended, because Postgres checks limits when a session begins. Never rejects.
+   * A session has changed roles or databases, or has executed a block that may have. Resolves when the world has the changes, or
+   * cannot get them soon. Sessions that wait for another request are ended, because Postgres checks limits when a session begins;
+   * few blocks change any. Never rejects.
    */
-  catalogChanged(connectionId: string): Promise<void> {
-    this.#catalogChanges += 1;
-    this.#endIdleSessions();
+  catalogChanged(connectionId: string, isCertain: boolean): Promise<void> {
+    if (isCertain) {
+      this.#catalogChanges += 1;
+      this.#endIdleSessions();
+    }
     // So that the changes can be read in the databases of clients.
     this.endExclusion(connectionId);
     return this.#settling.add(

@@ -90,8 +90,8 @@ export class PooledClient implements LinkedClient {
     this.#statements.clear();
   }
 
-  catalogChanged(): Promise<void> {
-    return this.#listener.onCatalogChange();
+  catalogChanged(isCertain: boolean): Promise<void> {
+    return this.#listener.onCatalogChange(isCertain);
   }
 
   serverLost(): void {

@@ -24,7 +24,7 @@ export type LinkedClient = {
   transactionEnded(): void;
   /** A statement has removed all prepared statements of the session. */
   statementsDiscarded(): void;
-  catalogChanged(): Promise<void>;
+  catalogChanged(isCertain: boolean): Promise<void>;
   serverLost(): void;
 };
 
@@ -208,7 +208,7 @@ export class ServerSession {
       this.#isIdle = isCommitted && this.#answers.length === 0;
       if (isCommitted && this.#changesCatalog) {
         this.#changesCatalog = false;
-        const learned = client?.catalogChanged();
+        const learned = client?.catalogChanged(this.#answerWaits);
         if (this.#answerWaits) learning = learned;
         this.#answerWaits = false;
       }

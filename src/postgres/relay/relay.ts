@@ -34,8 +34,11 @@ export type RelayListener = {
   afterWork(): void;
   /** Bytes of the engine were sent to the client. */
   onSent(bytes: Buffer): void;
-  /** A statement, or its transaction, may have changed roles or databases. Resolves when the world has learned that. */
-  onCatalogChange(): Promise<void>;
+  /**
+   * A statement, or its transaction, has changed roles or databases, or has executed a block that may have. Resolves when the
+   * world has learned that.
+   */
+  onCatalogChange(isCertain: boolean): Promise<void>;
   onClosed(): void;
 };
 
@@ -228,8 +231,9 @@ export class Relay {
   #reportCatalogChange(): void {
     if (!this.#changesCatalog) return;
     this.#changesCatalog = false;
-    const learned = this.#listener.onCatalogChange();
-    if (this.#answerWaits) this.#learning = learned;
+    const isCertain = this.#answerWaits;
     this.#answerWaits = false;
+    const learned = this.#listener.onCatalogChange(isCertain);
+    if (isCertain) this.#learning = learned;
   }
 }

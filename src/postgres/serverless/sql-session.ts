@@ -3,7 +3,7 @@ import { MAX } from "../../input-limits/limits.ts";
 import { CLIENT_ERRORS } from "../protocol/errors.ts";
 import { MessageSplitter } from "../protocol/message-splitter.ts";
 import { type ClientError, query, unnamedStatement } from "../protocol/messages.ts";
-import { CATALOG_TAG } from "../relay/relay.ts";
+import { BLOCK_TAG, CATALOG_TAG } from "../relay/relay.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
 import type { SqlWork, Statement } from "./sql-request.ts";
 import { SqlResult } from "./sql-result.ts";
@@ -15,6 +15,9 @@ const RESET = query("DISCARD ALL");
 const IDLE = 0x49; // "I": outside of a transaction
 
 /** Messages sent up to one Sync, until its ReadyForQuery. */
+/** Whether a request has created, changed or dropped a role or a database; "perhaps": it has executed a block. */
+type CatalogChange = "none" | "perhaps" | "certain";
+
 type Exchange = {
   readonly onMessage: (type: string, body: Buffer) => void;
   readonly resolve: (isIdle: boolean) => void;
@@ -29,7 +32,7 @@ export class SqlSession {
   readonly #exchanges: Exchange[] = [];
   #receivedBytes = 0;
   #end: SqlError | undefined;
-  #hasChangedCatalog = false;
+  #catalogChange: CatalogChange = "none";
   #isInTransaction = false;
   /** Resolves when the last request has left no state in the session. Never rejects. */
   #isReset: Promise<void> = Promise.resolve();
@@ -50,9 +53,9 @@ export class SqlSession {
     return this.#receivedBytes;
   }
 
-  /** Whether the last request has created, changed or dropped a role or a database. */
-  get hasChangedCatalog(): boolean {
-    return this.#hasChangedCatalog;
+  /** What the last request has changed. */
+  get catalogChange(): CatalogChange {
+    return this.#catalogChange;
   }
 
   /** Whether the last request has begun a transaction without ending it. Then only the end of the session is safe. */
@@ -69,7 +72,7 @@ export class SqlSession {
   /** Executes the statements. The session is reset after the result. Rejects with the first `SqlError`. */
   async execute({ statements, rawText, begin }: SqlWork): Promise<Json> {
     this.#receivedBytes = 0;
-    this.#hasChangedCatalog = false;
+    this.#catalogChange = "none";
     this.#isInTransaction = false;
     if (begin === undefined) {
       const [statement] = statements as readonly [Statement];
@@ -169,9 +172,14 @@ export class SqlSession {
         else exchange.reject(exchange.error);
         return;
       default:
-        if (type === "C" && CATALOG_TAG.test(body.toString("latin1"))) this.#hasChangedCatalog = true;
+        if (type === "C") this.#onTag(body.toString("latin1"));
         exchange.onMessage(type, body);
     }
+  }
+
+  #onTag(tag: string): void {
+    if (this.#catalogChange !== "certain" && CATALOG_TAG.test(tag))
+      this.#catalogChange = BLOCK_TAG.test(tag) ? "perhaps" : "certain";
   }
 }
 

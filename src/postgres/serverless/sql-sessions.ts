@@ -96,7 +96,8 @@ export class SqlSessions {
     const identity = () =>
       identityOf(served.world.peek().world, login.route.endpointId, login.role, login.database);
     for (let attempt = 1; ; attempt += 1) {
-      const connected = (await takeUsable(idle, identity)) ?? (await this.#connect(served, login, identity));
+      const connected =
+        (await takeUsable(idle, login.role, identity)) ?? (await this.#connect(served, login, identity));
       const { session, admitted, compute, cancelPid } = connected;
       const text = Buffer.from(work.statements[0]?.text ?? "");
       let mayBegin: boolean;
@@ -120,8 +121,9 @@ export class SqlSessions {
         await compute.host.acquire();
         try {
           const result = await executeWithin(timeoutMs, client, cancel, () => session.execute(work));
-          if (session.hasChangedCatalog) await compute.catalogChanged(admitted.connectionId);
-          else compute.endExclusion(admitted.connectionId);
+          const { catalogChange } = session;
+          if (catalogChange === "none") compute.endExclusion(admitted.connectionId);
+          else await compute.catalogChanged(admitted.connectionId, catalogChange === "certain");
           return result;
         } finally {
           compute.host.release();
@@ -231,13 +233,19 @@ function canceled(message: string): SqlError {
 }
 
 /** The session that was used last, so that others can be recognized as superfluous. */
-async function takeUsable(idle: Connected[], identity: () => string): Promise<Connected | undefined> {
+async function takeUsable(
+  idle: Connected[],
+  role: string,
+  identity: () => string,
+): Promise<Connected | undefined> {
   for (;;) {
     const connected = idle.pop();
     if (connected === undefined) return undefined;
     connected.state.isIdle = false;
     if (!(await connected.session.isUsable())) continue;
-    if (connected.identity === identity()) return connected;
+    // A block may have set the expiry of the password since.
+    const isCurrent = connected.identity === identity() && !connected.compute.host.mayHaveExpired(role);
+    if (isCurrent) return connected;
     await end(connected);
   }
 }

@@ -212,7 +212,7 @@ class ClientSession {
               compute.addTransferred(bytes.length);
               tap?.fromEngine(bytes);
             },
-            onCatalogChange: () => compute.catalogChanged(admitted.connectionId),
+            onCatalogChange: (isCertain) => compute.catalogChanged(admitted.connectionId, isCertain),
             onClosed: () => {
               tap?.close();
               resolve();

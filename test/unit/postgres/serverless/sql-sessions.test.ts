@@ -48,8 +48,11 @@ function createSessions() {
     },
   });
   const engine = { openToClients: async () => undefined, address: {} };
-  const host = { acquire: async () => engine, release: () => undefined };
-  const compute = { host, addTransferred: () => undefined, endDrop: () => undefined };
+  const host = { acquire: async () => engine, release: () => undefined, mayHaveExpired: () => false };
+  const compute = {
+    ...{ host, catalogChanges: 0, addTransferred: () => undefined },
+    endExclusion: () => undefined,
+  };
   const served = {
     world: { peek: () => ({ world: emptyWorld() }) },
     admit: async () => ({ endpointId: "ep-1", connectionId: "pg-1" }),
