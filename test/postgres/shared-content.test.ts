@@ -106,6 +106,22 @@ test("a role that the API and SQL create at the same time has the password that 
   }
 });
 
+test("a database that the API and SQL create at the same time exists once, and without errors of the server", async () => {
+  const client = await owner();
+  for (let round = 0; round < 2 * ROUNDS; round += 1) {
+    const name = `twice_${round}`;
+    const database = { name, owner_name: "neondb_owner" };
+    const [created] = await Promise.all([
+      server.api("POST", `${api}/databases`, { database }),
+      client.query(`create database ${name}`).catch(() => undefined),
+    ]);
+    expect([201, 409]).toContain(created.status);
+    expect((await client.query("select from pg_database where datname = $1", [name])).rowCount).toBe(1);
+    expect((await server.api("DELETE", `${api}/databases/${name}`)).status).toBe(200);
+  }
+  expect(server.stderr()).not.toContain("could not be");
+});
+
 test("a transaction that locks roles delays an answer of the API for two seconds at most", async () => {
   const client = await owner();
   await client.query("create role locked_here");

@@ -13,10 +13,13 @@ import { knownContent } from "../content/known-content.ts";
 import { ownsSubscriptions, takeOverSubscriptions } from "../content/own-subscriptions.ts";
 import type { OpenedData } from "../data/branch-volumes.ts";
 import type { WorldData } from "../data/world-data.ts";
-import type { Engine, EngineSettings, RunningEngine } from "../engine/engine.ts";
+import { type Engine, type EngineSettings, type RunningEngine, StatementRejected } from "../engine/engine.ts";
 import { ensureRights, type RevokedRights } from "../rights/cluster-rights.ts";
 import type { FileCacheStatistics } from "../rights/extension.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
+
+/** `unique_violation` while another session creates the same, `duplicate_database`, `duplicate_object`. */
+const NAME_TAKEN = new Set(["23505", "42P04", "42710"]);
 
 /** Facts of the world that the engine of a compute needs, read when it starts. */
 export type EnginePlan = {
@@ -108,8 +111,12 @@ export class PrimaryCluster implements ComputeCluster {
   }
 
   async syncContent(engine: RunningEngine): Promise<void> {
-    const { content } = await this.#options.plan();
-    await this.#reconcile(engine, content);
+    const reconcile = async () => this.#reconcile(engine, (await this.#options.plan()).content);
+    await reconcile().catch((error: unknown) => {
+      if (!(error instanceof StatementRejected && NAME_TAKEN.has(error.code))) throw error;
+      // SQL has created a role or database of this name since they were read.
+      return reconcile();
+    });
   }
 
   mayHaveExpired(role: string): boolean {
