@@ -1,5 +1,6 @@
 import { constants, existsSync, promises, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
 import type { Result } from "../platform/catalog/refusal-codes.ts";
 import type { BranchData } from "../platform/model/branch-data.ts";
@@ -12,8 +13,10 @@ import {
   writeAtomically,
 } from "../store/file/atomic-file.ts";
 import { type Head, markHead, readHeadMark } from "../store/file/head-mark.ts";
+import { readLoadedWorld } from "../store/file/loaded-world.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
+import { FULL_CHECK_MAX_BYTES } from "../store/file/read-world.ts";
 import { checkpointWal } from "../store/file/sqlite-connection.ts";
 import {
   finalizeSnapshot,
@@ -272,6 +275,19 @@ export class DataDirectory implements WorldStorage {
       },
       (copy) => replaceAndPreserve(copy, path, preserved, setTime),
     );
+    await this.#readRestored(world, path);
+  }
+
+  /** Reads the world in steps, between which requests to others are answered: it is opened next. */
+  async #readRestored(world: string, path: string): Promise<void> {
+    // A larger one leaves most rows in the file when it is opened.
+    if (statSync(path).size > FULL_CHECK_MAX_BYTES) return;
+    try {
+      const loaded = await readLoadedWorld(path, nextTurn);
+      if (loaded !== undefined) this.moves.keepLoaded(world, loaded);
+    } catch {
+      // Opening it reports the failure.
+    }
   }
 
   release(): void {

@@ -145,7 +145,7 @@ function loadHourlyUsageLater(sqlite: BetterSqlite3.Database, world: World): voi
  * Up to this size the whole file is checked each time it is opened; above it, only tables that are read
  * completely.
  */
-const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
+export const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
 
 const TABLES_READ_IN_PARTS: readonly TableName[] = ["operations", "hourlyUsage"];
 

@@ -88,7 +88,12 @@ export class MoveFiles {
     this.marks.delete(world);
   }
 
-  /** The world that has just arrived, for the first opening of its file. */
+  /** For `takeArrived`. */
+  keepLoaded(world: string, loaded: LoadedWorld): void {
+    this.#arrived.set(world, loaded);
+  }
+
+  /** The world that has just arrived or was restored, for the first opening of its file. */
   takeArrived(world: string): LoadedWorld | undefined {
     const loaded = this.#arrived.get(world);
     this.#arrived.delete(world);

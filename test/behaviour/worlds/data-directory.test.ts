@@ -5,7 +5,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { importWorld } from "../../../src/cli/history/world-history.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
-import { createDouble } from "../../support/double/double.ts";
+import { worldState } from "../../support/double/compute.ts";
+import { createDouble, createProject } from "../../support/double/double.ts";
 import { createStorageDouble, openStorageDouble } from "../../support/double/storage-double.ts";
 import { temporaryDirectory } from "../../support/process/process.ts";
 import { SMALL_BLOCKS } from "../../support/store/small-blocks.ts";
@@ -35,6 +36,33 @@ test("only its user can read what a data directory contains", async () => {
   expect(modes.filter((text) => !/: (600|700)$/.test(text))).toEqual([]);
   expect(modes).toContain("worlds/default.sqlite-wal: 600");
   expect(modes).toContain("snapshots/default: 700");
+});
+
+test("a restored world is read in steps, and opened as it was read", async () => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const directory = new DataDirectory(path, MIGRATIONS_FOLDER, SMALL_BLOCKS);
+  const double = await createDouble({ storage: directory });
+  onTestFinished(async () => {
+    await double.close();
+    directory.release();
+  });
+  const { moves } = directory;
+  const read: number[] = [];
+  const keep = moves.keepLoaded.bind(moves);
+  moves.keepLoaded = (world, loaded) => {
+    read.push(loaded.head.seq);
+    keep(world, loaded);
+  };
+  await createProject(double);
+  await double.sim("POST", "/snapshots", { name: "first" });
+  const { seq } = double.world.history();
+  const before = await worldState(double);
+  await createProject(double);
+  expect((await double.sim("POST", "/snapshots/first/restore")).status).toBe(200);
+  expect(read).toEqual([seq]);
+  expect(moves.takeArrived("default")).toBeUndefined();
+  expect(await worldState(double)).toBe(before);
 });
 
 test("a fork that nobody has opened has a head mark", async () => {
