@@ -3,6 +3,7 @@ import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform
 import type { HostClock } from "../simulation/host-clock.ts";
 import { copyUnavailable, type FailureReport } from "./hosted/store-failure.ts";
 import type { HostedWorld } from "./hosted-world.ts";
+import type { PendingCopies } from "./pending-copies.ts";
 import type { ForkRequest } from "./world-handle.ts";
 import { whileReserved } from "./world-snapshots.ts";
 import type { ForkSettings, WorldStorage } from "./world-storage.ts";
@@ -26,10 +27,12 @@ type KnownWorlds = {
 /** Creates worlds as copies of others. */
 export class WorldForks {
   readonly #options: WorldForksOptions;
+  readonly #copies: PendingCopies;
   readonly #worlds: KnownWorlds;
 
-  constructor(options: WorldForksOptions, worlds: KnownWorlds) {
+  constructor(options: WorldForksOptions, copies: PendingCopies, worlds: KnownWorlds) {
     this.#options = options;
+    this.#copies = copies;
     this.#worlds = worlds;
   }
 
@@ -45,7 +48,8 @@ export class WorldForks {
       const rewindTo = at === undefined ? undefined : await origin.value.pointAt(at);
       if (rewindTo?.ok === false) return prefixRefusal("at", rewindTo);
       const settings = this.settings(omitUndefined({ clock, seed, rewindTo: rewindTo?.value }));
-      const forked = await storage.fork(from, name, settings).catch((error: unknown) => {
+      const copied = this.#copies.make(() => storage.fork(from, name, settings));
+      const forked = await copied.catch((error: unknown) => {
         const failure = `world "${from}" could not be forked`;
         onFailure(error, failure);
         throw copyUnavailable(from, failure, error);

@@ -326,8 +326,8 @@ export interface WorldsHandle {
   /** Counts since the process began. */
   readonly counts: WorldCounts;
   /**
-   * Data to which worlds and snapshots of worlds refer; `undefined` if one of them cannot be read. Worlds that are
-   * closed are not opened.
+   * Data to which worlds and snapshots of worlds refer; `undefined` if one of them cannot be read or is being copied.
+   * Worlds that are closed are not opened.
    */
   branchData(): Promise<readonly BranchData[] | undefined>;
   /** The Postgres version of each project of all worlds that can be read. Worlds that are closed are not opened. */

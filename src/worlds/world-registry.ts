@@ -8,6 +8,7 @@ import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
 import type { WorldsToMove } from "./moves/hosted-arrivals.ts";
 import { HostedMoves } from "./moves/hosted-moves.ts";
+import { PendingCopies } from "./pending-copies.ts";
 import { allProjectVersions } from "./project-versions.ts";
 import type { ShadowRecord } from "./shadow-record.ts";
 import { WorldForks } from "./world-forks.ts";
@@ -44,6 +45,7 @@ export class WorldRegistry implements WorldsHandle {
   readonly #open = new Map<string, HostedWorld>();
   /** Worlds that are being created or removed. */
   readonly #changing = new Set<string>();
+  readonly #copies: PendingCopies;
   readonly #snapshots: WorldSnapshots;
   readonly #forks: WorldForks;
   readonly #uses: WorldUses;
@@ -53,8 +55,9 @@ export class WorldRegistry implements WorldsHandle {
 
   constructor(options: WorldRegistryOptions) {
     this.#options = options;
-    this.#snapshots = new WorldSnapshots(options, (name) => this.world(name));
-    this.#forks = new WorldForks(options, {
+    this.#copies = new PendingCopies(() => options.onDataReleased?.());
+    this.#snapshots = new WorldSnapshots(options, this.#copies, (name) => this.world(name));
+    this.#forks = new WorldForks(options, this.#copies, {
       world: (name) => this.world(name),
       names: () => this.#names(),
       changing: this.#changing,
@@ -107,7 +110,7 @@ export class WorldRegistry implements WorldsHandle {
 
   branchData(): Promise<readonly BranchData[] | undefined> {
     const { storage, onFailure } = this.#options;
-    return allBranchData(storage, this.#open, onFailure);
+    return this.#copies.readWithout(() => allBranchData(storage, this.#open, onFailure));
   }
 
   projectVersions(): Promise<readonly number[]> {

@@ -2,6 +2,7 @@ import { accept, type Result, refuse } from "../platform/catalog/refusal-codes.t
 import type { HostClock } from "../simulation/host-clock.ts";
 import { type FailureReport, orUnavailable } from "./hosted/store-failure.ts";
 import type { HostedWorld } from "./hosted-world.ts";
+import type { PendingCopies } from "./pending-copies.ts";
 import {
   availableName,
   BACKUP_PREFIX,
@@ -22,12 +23,18 @@ type WorldSnapshotsOptions = {
 /** The snapshots of all worlds: takes, restores and deletes them. */
 export class WorldSnapshots {
   readonly #options: WorldSnapshotsOptions;
+  readonly #copies: PendingCopies;
   readonly #world: (name: string) => Result<HostedWorld>;
   /** Snapshots that are being taken, as `<world>/<snapshot>`. */
   readonly #taking = new Set<string>();
 
-  constructor(options: WorldSnapshotsOptions, world: (name: string) => Result<HostedWorld>) {
+  constructor(
+    options: WorldSnapshotsOptions,
+    copies: PendingCopies,
+    world: (name: string) => Result<HostedWorld>,
+  ) {
     this.#options = options;
+    this.#copies = copies;
     this.#world = world;
   }
 
@@ -47,7 +54,7 @@ export class WorldSnapshots {
     return whileReserved(this.#taking, key, async () => {
       await origin.value.flush();
       await this.#orUnavailable(`the snapshot "${name}" of world "${world}" could not be taken`, () =>
-        storage.takeSnapshot(world, name),
+        this.#copies.make(() => storage.takeSnapshot(world, name)),
       );
       return this.#find(world, name);
     });
@@ -65,7 +72,7 @@ export class WorldSnapshots {
       // Chosen while no other restore runs: two of them must not preserve their worlds under the same name.
       previousName = this.#availableName(world, restoreBackupName(hostClock.now()));
       await this.#orUnavailable(`world "${world}" could not be restored`, () =>
-        storage.restore(world, name, previousName, fork),
+        this.#copies.make(() => storage.restore(world, name, previousName, fork)),
       );
       return undefined;
     });
