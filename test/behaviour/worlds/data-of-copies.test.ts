@@ -10,12 +10,12 @@ import type { ForkSettings } from "../../../src/worlds/world-storage.ts";
 import { createDouble, createProject } from "../../support/double/double.ts";
 import { testDirectory } from "../../support/server/running-server.ts";
 
-/** A data directory whose copies are complete, but not in place before `finish` is called. */
+/** A data directory whose restores, and copies with the name `slow`, do not end before `finish` is called. */
 class SlowDirectory extends DataDirectory {
   readonly #unfinished = new Set<string>();
   #onCopied = () => {};
   finish = () => {};
-  /** Resolves when the first copy is complete. */
+  /** Resolves when the first of these copies is complete. */
   readonly copied = new Promise<void>((resolve) => {
     this.#onCopied = resolve;
   });
@@ -39,7 +39,12 @@ class SlowDirectory extends DataDirectory {
     return this.#slowly(snapshot, super.takeSnapshot(world, snapshot));
   }
 
+  override restore(...[world, snapshot, previousName, settings]: Parameters<DataDirectory["restore"]>) {
+    return this.#slowly("slow", super.restore(world, snapshot, previousName, settings));
+  }
+
   async #slowly<T>(name: string, copied: Promise<T>): Promise<T> {
+    if (name !== "slow") return copied;
     this.#unfinished.add(name);
     const result = await copied;
     this.#onCopied();
@@ -110,38 +115,53 @@ test.each([
   const { double, storage, projectId, volumeId, left, requestedRemovals } = await worldWithData();
   const { seq } = double.world.history();
   await double.api("PATCH", `/projects/${projectId}`, { project: { name: "later" } });
-  const fork = double.sim("POST", "/worlds", { name: "copy", ...(isPast ? { at: seq } : {}) });
+  const fork = double.sim("POST", "/worlds", { name: "slow", ...(isPast ? { at: seq } : {}) });
   await Promise.race([storage.copied, fork]);
   expect((await double.sim("POST", "/reset", {})).status).toBe(200);
   expect(await left()).toEqual([volumeId]);
   storage.finish();
   expect((await fork).status).toBe(201);
-  expect(new Set(volumesOf(storage.branchData("copy")))).toEqual(new Set([volumeId]));
+  expect(new Set(volumesOf(storage.branchData("slow")))).toEqual(new Set([volumeId]));
   expect(await left()).toEqual([volumeId]);
-  expect((await double.sim("DELETE", "/worlds/copy")).status).toBe(200);
+  expect((await double.sim("DELETE", "/worlds/slow")).status).toBe(200);
   await requestedRemovals().toEqual([]);
 });
 
 test("a snapshot has the data of its world, which is reset while the snapshot is taken", async () => {
   const { double, storage, volumeId, left, requestedRemovals } = await worldWithData();
-  const taken = double.sim("POST", "/snapshots", { name: "before" });
+  const taken = double.sim("POST", "/snapshots", { name: "slow" });
   await Promise.race([storage.copied, taken]);
   expect((await double.sim("POST", "/reset", {})).status).toBe(200);
   expect(await left()).toEqual([volumeId]);
   storage.finish();
   expect((await taken).status).toBe(201);
   expect(await left()).toEqual([volumeId]);
-  expect((await double.sim("DELETE", "/snapshots/before")).status).toBe(200);
+  expect((await double.sim("DELETE", "/snapshots/slow")).status).toBe(200);
   await requestedRemovals().toEqual([]);
 });
 
 test("data that is released during a copy that does not need it is deleted after the copy", async () => {
   const { double, storage, volumeId, left, requestedRemovals } = await worldWithData();
-  const fork = double.sim("POST", "/worlds", { name: "copy", at: 1 });
+  const fork = double.sim("POST", "/worlds", { name: "slow", at: 1 });
   await Promise.race([storage.copied, fork]);
   expect((await double.sim("POST", "/reset", {})).status).toBe(200);
   expect(await left()).toEqual([volumeId]);
   storage.finish();
   expect((await fork).status).toBe(201);
+  await requestedRemovals().toEqual([]);
+});
+
+test("a restored world has the data of a snapshot that is deleted during the restore", async () => {
+  const { double, storage, volumeId, left, requestedRemovals } = await worldWithData();
+  expect((await double.sim("POST", "/snapshots", { name: "before" })).status).toBe(201);
+  expect((await double.sim("POST", "/reset", {})).status).toBe(200);
+  const restore = double.sim("POST", "/snapshots/before/restore", {});
+  await Promise.race([storage.copied, restore]);
+  expect((await double.sim("DELETE", "/snapshots/before")).status).toBe(200);
+  expect(await left()).toEqual([volumeId]);
+  storage.finish();
+  expect((await restore).status).toBe(200);
+  expect(await left()).toEqual([volumeId]);
+  expect((await double.sim("POST", "/reset", {})).status).toBe(200);
   await requestedRemovals().toEqual([]);
 });
