@@ -70,6 +70,15 @@ export class ChangedRows<T> {
     this.#keys.push(key);
   }
 
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  /** Those that there were, without the first `count` that changed. */
+  rowsFrom(count: number): T[] {
+    return this.#keys.slice(count).flatMap((key) => this.#rows.get(key) ?? []);
+  }
+
   has(key: string): boolean {
     return this.#rows.has(key);
   }

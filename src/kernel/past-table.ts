@@ -46,25 +46,59 @@ export class PastTable<T, Index extends string = never> {
     return changed?.has(key) ? changed.get(key) : this.#table.get(key);
   }
 
-  *entries(): Generator<[string, T]> {
-    const changed = this.#changed;
-    if (changed === undefined || this.#numberOf === undefined) yield* this.#unsorted(changed);
-    else {
-      const numberOf = this.#numberOf;
-      yield* [...this.#unsorted(changed)].sort(([, one], [, other]) => numberOf(one) - numberOf(other));
-    }
+  /** The table may change before the next row is taken: a pass in steps has the rows of its instant. */
+  entries(): Generator<[string, T]> {
+    return this.#numberOf === undefined ? this.#unordered() : this.#inOrder(this.#numberOf);
   }
 
-  *#unsorted(changed: ChangedRows<T> | undefined): Generator<[string, T]> {
+  *#unordered(): Generator<[string, T]> {
+    // Nobody looks for them unless the table has changed.
+    const given: string[] = [];
+    const found = new Set<string>();
+    const isGiven = (key: string) => {
+      for (const one of given.splice(0)) found.add(one);
+      return found.has(key);
+    };
     for (const entry of this.#table.entries()) {
-      if (!changed?.has(entry[0])) yield entry;
-      else {
+      const changed = this.#changed;
+      if (changed?.has(entry[0]) === true) {
         const row = changed.get(entry[0]);
-        if (row !== undefined) yield [entry[0], row];
+        // A row that is deleted and added again comes a second time.
+        if (row === undefined || isGiven(entry[0])) continue;
+        entry[1] = row;
       }
+      given.push(entry[0]);
+      yield entry;
     }
-    for (const [key, row] of changed?.entries() ?? [])
-      if (row !== undefined && this.#table.get(key) === undefined) yield [key, row];
+    for (const [key, row] of this.#changed?.entries() ?? [])
+      if (row !== undefined && !isGiven(key)) yield [key, row];
+  }
+
+  /** Rows that have not changed are in the order of the table. Those that have are merged with them. */
+  *#inOrder(numberOf: (row: T) => number): Generator<[string, T]> {
+    let last: T | undefined;
+    const waiting = new WaitingRows(numberOf);
+    for (const entry of this.#table.entries()) {
+      const [key, row] = entry;
+      if (this.#changed !== undefined) {
+        if (this.#changed.has(key)) continue;
+        for (let next = waiting.next(this.#changed, last); next !== undefined; ) {
+          if (numberOf(next) >= numberOf(row)) break;
+          last = next;
+          yield [this.#table.keyOf(next), next];
+          next = waiting.next(this.#changed, last);
+        }
+        // It may have changed while earlier rows were taken.
+        if (this.#changed.has(key)) continue;
+      }
+      last = row;
+      yield entry;
+    }
+    for (let next = waiting.next(this.#changed, last); next !== undefined; ) {
+      last = next;
+      yield [this.#table.keyOf(next), next];
+      next = waiting.next(this.#changed, last);
+    }
   }
 
   *values(): Generator<T> {
@@ -110,6 +144,36 @@ export class PastTable<T, Index extends string = never> {
 
   get #changed(): ChangedRows<T> | undefined {
     return this.#past.changedIn(this.#table);
+  }
+}
+
+/** The rows that have changed, in the order of their numbers. */
+class WaitingRows<T> {
+  readonly #numberOf: (row: T) => number;
+  #rows: T[] = [];
+  #position = 0;
+  #seen = 0;
+
+  constructor(numberOf: (row: T) => number) {
+    this.#numberOf = numberOf;
+  }
+
+  /** The first of them after `last`. */
+  next(changed: ChangedRows<T> | undefined, last: T | undefined): T | undefined {
+    if (changed === undefined) return undefined;
+    const numberOf = this.#numberOf;
+    if (changed.size > this.#seen) {
+      const added = changed.rowsFrom(this.#seen);
+      this.#seen = changed.size;
+      this.#rows = [...this.#rows.slice(this.#position), ...added];
+      this.#rows.sort((one, other) => numberOf(one) - numberOf(other));
+      this.#position = 0;
+    }
+    for (; this.#position < this.#rows.length; this.#position += 1) {
+      const row = this.#rows[this.#position] as T;
+      if (last === undefined || numberOf(row) > numberOf(last)) return row;
+    }
+    return undefined;
   }
 }
 

@@ -115,11 +115,16 @@ export class TableRows<T> {
   *#readEntries(): Generator<[string, T]> {
     let readNext: ((key: string) => T) | undefined;
     for (const [key, row] of this.#rows.entries()) {
-      if (row !== STORED) yield [key, row];
-      else {
+      if (row !== STORED) {
+        yield [key, row];
+        continue;
+      }
+      // After deletions, the rows are in another map: this one is not up to date.
+      const current = this.#rows.get(key);
+      if (current === STORED) {
         readNext ??= this.#sourceOf(key).readInOrder();
         yield [key, readNext(key)];
-      }
+      } else if (current !== undefined) yield [key, current];
     }
   }
 

@@ -130,6 +130,66 @@ test("the rows of a table and of an entry are in the order of their numbers, and
   for (const ids of lists(ordered)) expect(ids).toEqual(["1", "2", "3"]);
 });
 
+test("a pass has the rows of its instant, whatever changes between two of its rows", async () => {
+  await expectHolds(
+    fc.property(
+      fc.boolean(),
+      fc.array(id, { maxLength: 4 }),
+      fc.array(fc.array(change, { maxLength: 3 }), { minLength: 1, maxLength: 8 }),
+      (isOrdered, without, portions) => {
+        const { changes, guests } = createGuests();
+        for (const one of IDS) if (!without.includes(one)) apply(guests, { set: one, room: "a" });
+        const past = new PastRows();
+        changes.keepRows(past);
+        const numberOf = isOrdered ? ({ number }: Guest) => number : undefined;
+        const rows = guests.toArray();
+        const taken: Guest[] = [];
+        for (const row of new PastTable(guests, past, numberOf).values()) {
+          taken.push(row);
+          for (const one of portions[taken.length - 1] ?? []) apply(guests, one);
+        }
+        expect(isOrdered ? taken : byNumber(taken)).toEqual(rows);
+      },
+    ),
+    500,
+  );
+});
+
+test.each([true, false])(
+  "a pass has the rows that are deleted after it has begun, also those that are stored (ordered: %s)",
+  (isOrdered) => {
+    const { changes, guests } = createGuests();
+    const stored = new Map<string, Guest>();
+    const read = (key: string) => {
+      const guest = stored.get(key);
+      if (guest === undefined) throw new Error(`the row ${key} is not stored`);
+      return guest;
+    };
+    guests.readFrom({ read, readInOrder: () => read });
+    for (let number = 1; number <= 400; number += 1) {
+      const guest = { id: String(number), room: "a", number, visits: 1 };
+      if (number % 2 === 0) {
+        stored.set(guest.id, guest);
+        guests.loadStored(guest);
+      } else guests.set(guest);
+    }
+    const rows = guests.toArray();
+    const past = new PastRows();
+    changes.keepRows(past);
+    const numberOf = isOrdered ? ({ number }: Guest) => number : undefined;
+    const taken: Guest[] = [];
+    for (const row of new PastTable(guests, past, numberOf).values()) {
+      taken.push(row);
+      if (taken.length !== 5) continue;
+      for (let number = 3; number <= 390; number += 1) guests.delete(String(number));
+      for (let number = 3; number <= 390; number += 1) stored.delete(String(number));
+      guests.set({ id: "4", room: "b", number: 4, visits: 2 });
+      guests.set({ id: "401", room: "b", number: 401, visits: 1 });
+    }
+    expect(isOrdered ? taken : byNumber(taken)).toEqual(rows);
+  },
+);
+
 test("several pasts of a table each have the rows of their instant, until they end", () => {
   const { changes, guests } = createGuests();
   const visitsIn = (past: PastRows) => new PastTable(guests, past).get("1")?.visits;
