@@ -39,7 +39,8 @@ export function statusCommand(): Command {
 type Status = ControlAnswer<"GET /endpoints"> & {
   /** Concerns the whole server: null to the token of a team. */
   readonly data: ControlAnswer<"GET /data"> | null;
-  readonly history: ControlAnswer<"GET /health">["history"];
+  /** Absent from the health of older servers. */
+  readonly history: ControlAnswer<"GET /health">["history"] | undefined;
 };
 
 async function readStatus({ control }: ControlClient): Promise<Status> {
@@ -100,7 +101,8 @@ function describeData(data: Status["data"]): string {
   return `\ndata: ${formatBytes(size_bytes)} in ${volumes} ${volumes === 1 ? "volume" : "volumes"}, ${limit}${waiting}`;
 }
 
-function describeUpkeep({ upkeep_failure: failure }: Status["history"]): string {
+function describeUpkeep(history: Status["history"]): string {
+  const failure = history?.upkeep_failure;
   return failure === undefined ? "" : `\nhistory: the last checkpoint or truncation failed: ${failure}`;
 }
 

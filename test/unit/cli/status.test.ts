@@ -5,15 +5,23 @@ import { statusCommand } from "../../../src/cli/commands/status.ts";
 import type { ControlAnswer } from "../../../src/control-api/document/answers.ts";
 import { createDouble } from "../../support/double/double.ts";
 
+type Health = ControlAnswer<"GET /health">;
+
 /** A server whose health shows this failure. */
-async function startServer(failure: string | undefined): Promise<string> {
+function startServer(failure: string | undefined): Promise<string> {
+  return startWithHealth((health) => ({
+    ...health,
+    history: { ...health.history, upkeep_failure: failure },
+  }));
+}
+
+async function startWithHealth(shown: (health: Health) => object): Promise<string> {
   const double = await createDouble();
   const server = createAdaptorServer({
     async fetch(request) {
       const response = await double.fetch(request);
       if (new URL(request.url).pathname !== "/_sim/health") return response;
-      const health = (await response.json()) as ControlAnswer<"GET /health">;
-      return Response.json({ ...health, history: { ...health.history, upkeep_failure: failure } });
+      return Response.json(shown((await response.json()) as Health));
     },
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", () => listening()));
@@ -48,4 +56,10 @@ test("the status of a world without a failure has no line about history", async 
   const url = await startServer(undefined);
   expect(await printed("--url", url)).not.toContain("history");
   expect(JSON.parse(await printed("--url", url, "--json")).history).not.toHaveProperty("upkeep_failure");
+});
+
+test("the status of an older server, whose health has no history, is shown", async () => {
+  const url = await startWithHealth(({ history: _, ...health }) => health);
+  expect(await printed("--url", url)).toContain("no computes");
+  expect(JSON.parse(await printed("--url", url, "--json"))).toMatchObject({ endpoints: [] });
 });
