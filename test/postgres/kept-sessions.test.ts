@@ -142,6 +142,15 @@ test("a request can rename a database after requests to it", async () => {
   await send("drop database renamed");
 });
 
+test("a transaction of a request can rename a database by a later statement", async () => {
+  await send("create database used");
+  await send("select 1", { database: "used" });
+  const sql = neon(branch.uri);
+  await sql.transaction([sql.query("select 1"), sql.query("alter database used rename to renamed")]);
+  expect(await send("select 1 as one", { database: "renamed" })).toEqual([{ one: 1 }]);
+  await send("drop database renamed");
+});
+
 test("a request that executes keeps its database from being renamed", async () => {
   const client = await owner();
   await client.query("create database used");

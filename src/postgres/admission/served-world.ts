@@ -19,7 +19,7 @@ import {
   refusedConnection,
 } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
-import { mayExcludeSessions } from "../statements/excludes-sessions.ts";
+import { mayExcludeSessions, statementMayExcludeSessions } from "../statements/excludes-sessions.ts";
 import {
   type Admitted,
   type ConnectingClient,
@@ -196,12 +196,19 @@ export class ServedWorld {
     const { remainingQueries } = admitted;
     if (remainingQueries === 0) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
     if (remainingQueries !== undefined) admitted.remainingQueries = remainingQueries - 1;
-    return this.beginStatement(admitted, messages);
+    return this.#begin(admitted, mayExcludeSessions(messages));
   }
 
-  /** Begins the work of these messages, or of this text. */
-  beginStatement(admitted: Admitted, messages: Buffer): boolean | Promise<boolean> {
-    return mayExcludeSessions(messages) ? this.#beginExclusion(admitted) : this.beginWork(admitted);
+  /** Begins the work of these statements. */
+  beginStatements(admitted: Admitted, statements: readonly { text: string }[]): boolean | Promise<boolean> {
+    return this.#begin(
+      admitted,
+      statements.some(({ text }) => statementMayExcludeSessions(text)),
+    );
+  }
+
+  #begin(admitted: Admitted, excludesSessions: boolean): boolean | Promise<boolean> {
+    return excludesSessions ? this.#beginExclusion(admitted) : this.beginWork(admitted);
   }
 
   async #beginExclusion(admitted: Admitted): Promise<boolean> {

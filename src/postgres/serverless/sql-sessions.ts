@@ -99,10 +99,9 @@ export class SqlSessions {
       const connected =
         (await takeUsable(idle, login.role, identity)) ?? (await this.#connect(served, login, identity));
       const { session, admitted, compute, cancelPid } = connected;
-      const text = Buffer.from(work.statements[0]?.text ?? "");
       let mayBegin: boolean;
       try {
-        mayBegin = await served.beginStatement(admitted, text);
+        mayBegin = await served.beginStatements(admitted, work.statements);
       } catch (error) {
         // It is neither idle nor in use.
         session.close(CLIENT_ERRORS.terminated);

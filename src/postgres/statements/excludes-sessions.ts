@@ -9,6 +9,14 @@ const TEMPLATE = /\btemplate\b/i;
  * in it. Some others match, too.
  */
 export function mayExcludeSessions(messages: Buffer): boolean {
-  const text = messages.toString("latin1", 0, MAX_SEARCHED_BYTES);
+  return mayExclude(messages.toString("latin1", 0, MAX_SEARCHED_BYTES));
+}
+
+/** The same for the text of a statement. */
+export function statementMayExcludeSessions(text: string): boolean {
+  return mayExclude(text.length > MAX_SEARCHED_BYTES ? text.slice(0, MAX_SEARCHED_BYTES) : text);
+}
+
+function mayExclude(text: string): boolean {
   return CHANGE.test(text) || (CREATION.test(text) && TEMPLATE.test(text));
 }
