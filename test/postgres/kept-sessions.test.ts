@@ -103,6 +103,41 @@ test("a role whose password has expired is rejected, by requests, clients and th
   expect(await attempts()).toEqual(accepted);
 });
 
+test("a read replica rejects a password as soon as the primary has let it expire", async () => {
+  const client = await owner();
+  const { body } = await server.api("POST", `/projects/${branch.projectId}/endpoints`, {
+    endpoint: { branch_id: branch.branchId, type: "read_only" },
+  });
+  const answers: unknown[] = [];
+  for (const role of ["replica1", "replica2", "replica3", "replica4", "replica5", "replica6"]) {
+    await client.query(`create role ${role} login password '${PASSWORD}'`);
+    const url = new URL(branch.uri);
+    [url.username, url.password] = [role, PASSWORD];
+    url.searchParams.set("options", `endpoint=${body.endpoint.id}`);
+    const attempts = [() => connect(url.href), () => neon(url.href).query("select 1")];
+    for (const attempt of attempts)
+      await expect
+        .poll(
+          () =>
+            attempt().then(
+              () => "accepted",
+              ({ code }) => code,
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe("accepted");
+    await client.query(`alter role ${role} valid until '2001-01-01'`);
+    for (const attempt of attempts)
+      answers.push(
+        await attempt().then(
+          () => "accepted",
+          ({ code }) => code,
+        ),
+      );
+  }
+  expect(answers).toEqual(answers.map(() => "28P01"));
+}, 60_000);
+
 test("a password may expire between two requests", async () => {
   const client = await owner();
   await createRole(client, "brief");

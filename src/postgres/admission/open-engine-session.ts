@@ -1,5 +1,4 @@
 import type { ComputeHost } from "../compute/compute-host.ts";
-import { hasExpired } from "../content/cluster-content.ts";
 import { EngineExited, hasExited } from "../data/engine-exit.ts";
 import {
   ADMIN_DATABASE,
@@ -77,7 +76,7 @@ async function admit(
   { database, passwordOf: role }: SessionTarget,
 ): Promise<void> {
   await engine.openToClients(database);
-  if (role !== undefined && host.mayHaveExpired(role) && (await hasExpired(engine, role)))
+  if (role !== undefined && (await host.hasExpired(engine, role)))
     throw new ConnectionRejected(authenticationFailed(role));
 }
 

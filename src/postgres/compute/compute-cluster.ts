@@ -20,6 +20,8 @@ export interface ComputeCluster {
   syncContent(engine: RunningEngine): Promise<void>;
   /** Whether the role's password may have expired. */
   mayHaveExpired(role: string): boolean;
+  /** Whether it has, also by a change that another compute of the branch has just made. */
+  hasExpired(engine: RunningEngine, role: string): Promise<boolean>;
   /** Marks what the clients have committed. */
   mark(engine: RunningEngine, idleSince: () => SimTime | undefined): Promise<void>;
   /** The engine has no clients any more and is about to be stopped. */

@@ -81,6 +81,11 @@ export class ComputeHost {
     return this.#cluster?.mayHaveExpired(role) === true;
   }
 
+  /** Whether it has. `engine`: the running one. */
+  async hasExpired(engine: RunningEngine, role: string): Promise<boolean> {
+    return (await this.#cluster?.hasExpired(engine, role)) === true;
+  }
+
   /** The branch of the engine that was started last. */
   get branchId(): string | undefined {
     return this.#cluster?.branchId;

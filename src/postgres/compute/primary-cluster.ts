@@ -1,7 +1,7 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { BranchData } from "../../platform/model/branch-data.ts";
 import { readAppliedContent, removeEarlierForm, writeAppliedContent } from "../content/applied-content.ts";
-import { applyContent, clientDatabases, readContent } from "../content/cluster-content.ts";
+import { applyContent, clientDatabases, hasExpired, readContent } from "../content/cluster-content.ts";
 import {
   asApplied,
   type Content,
@@ -121,6 +121,10 @@ export class PrimaryCluster implements ComputeCluster {
 
   mayHaveExpired(role: string): boolean {
     return this.#expiringRoles.has(role);
+  }
+
+  async hasExpired(engine: RunningEngine, role: string): Promise<boolean> {
+    return this.mayHaveExpired(role) && (await hasExpired(engine, role));
   }
 
   mark(engine: RunningEngine, idleSince: () => SimTime | undefined): Promise<void> {

@@ -1,3 +1,4 @@
+import { hasExpired } from "../content/cluster-content.ts";
 import type { WorldData } from "../data/world-data.ts";
 import { type Engine, type RunningEngine, type RunningStandby, TooFewConnections } from "../engine/engine.ts";
 import type { FileCacheStatistics } from "../rights/extension.ts";
@@ -118,6 +119,20 @@ export class ReplicaCluster implements ComputeCluster {
 
   mayHaveExpired(role: string): boolean {
     return this.#options.writer.mayHaveExpired(role);
+  }
+
+  /** Asks the primary if it runs, because the replica may not have replayed the last change of the role. */
+  async hasExpired(engine: RunningEngine, role: string): Promise<boolean> {
+    const { writer } = this.#options;
+    await writer.contentIsKnown();
+    if (!writer.mayHaveExpired(role)) return false;
+    try {
+      const primary = await writer.running;
+      if (primary !== undefined) return await hasExpired(primary, role);
+    } catch {
+      // It stops, or does not start.
+    }
+    return hasExpired(engine, role);
   }
 
   async mark(): Promise<void> {}

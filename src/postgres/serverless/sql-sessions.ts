@@ -242,7 +242,7 @@ async function takeUsable(
     if (connected === undefined) return undefined;
     connected.state.isIdle = false;
     if (!(await connected.session.isUsable())) continue;
-    // A block may have set the expiry of the password since.
+    // A block, or SQL of the primary of a read replica, may have let the password expire since.
     const isCurrent = connected.identity === identity() && !connected.compute.host.mayHaveExpired(role);
     if (isCurrent) return connected;
     await end(connected);

@@ -11,6 +11,7 @@ function hostOf(dataDirectory: string) {
   const opens: ((volumeId: string) => void)[] = [];
   const clusterOn = (volumeId: string): ComputeCluster => ({
     mayHaveExpired: () => false,
+    hasExpired: async () => false,
     branchId: "br-1",
     dataDirectory,
     volumeId,
