@@ -31,7 +31,7 @@ function createSessions() {
     received: [] as string[],
     isClosed: false,
     leave: async () => undefined,
-    beginStatement: async () => true,
+    beginStatements: async () => true,
   };
   // A statement and a reset are answered by one message each.
   const answer = () => socket.push(Buffer.concat([READY, READY]));
@@ -48,7 +48,12 @@ function createSessions() {
     },
   });
   const engine = { openToClients: async () => undefined, address: {} };
-  const host = { acquire: async () => engine, release: () => undefined, mayHaveExpired: () => false };
+  const host = {
+    acquire: async () => engine,
+    release: () => undefined,
+    mayHaveExpired: () => false,
+    hasExpired: async () => false,
+  };
   const compute = {
     ...{ host, catalogChanges: 0, addTransferred: () => undefined },
     endExclusion: () => undefined,
@@ -58,7 +63,7 @@ function createSessions() {
     admit: async () => ({ endpointId: "ep-1", connectionId: "pg-1" }),
     attach: () => compute,
     beginWork: async () => true,
-    beginStatement: () => server.beginStatement(),
+    beginStatements: () => server.beginStatements(),
     endWork: () => undefined,
     leave: () => server.leave(),
   };
@@ -97,7 +102,7 @@ test("a session that was kept is closed if its world fails before the next state
   await execute(STAYS);
   await nextTurn();
   expect([server.received.length, server.isClosed]).toEqual([1, false]);
-  server.beginStatement = async () => {
+  server.beginStatements = async () => {
     throw new Error("the world cannot be written");
   };
   await expect(execute(STAYS)).rejects.toThrow("the world cannot be written");
