@@ -77,10 +77,8 @@ export class ScramExchange {
     const transcript = `${this.#transcript},${withoutProof}`;
     const { storedKey, serverKey } = this.#verifier;
     const signature = hmac(storedKey, transcript);
-    // In place: the proof is not needed any more.
-    for (let index = 0; index < KEY_BYTES; index += 1)
-      proof[index] = (proof[index] ?? 0) ^ (signature[index] ?? 0);
-    if (!timingSafeEqual(sha256(proof), storedKey)) return undefined;
+    const clientKey = Buffer.from(proof.map((byte, index) => byte ^ (signature[index] ?? 0)));
+    if (!timingSafeEqual(sha256(clientKey), storedKey)) return undefined;
     return `v=${hmac(serverKey, transcript).toString("base64")}`;
   }
 }
