@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { MessageSplitter } from "../protocol/message-splitter.ts";
 import { closeStatement, query } from "../protocol/messages.ts";
-import { BLOCK_TAG, CATALOG_TAG, CATALOG_TAG_BEGINS } from "../relay/relay.ts";
+import { CatalogChanges, mayBeCatalogTag } from "../statements/catalog-changes.ts";
 import type { PreparedStatement } from "./prepared-statement.ts";
 
 const IDLE = 0x49; // "I": outside of a transaction
@@ -50,10 +50,8 @@ export class ServerSession {
   readonly #prepared = new Map<string, PreparedStatement>();
   #client: LinkedClient | undefined;
   #isCopyingIn = false;
-  /** A statement may have changed roles or databases in the current transaction. */
-  #changesCatalog = false;
-  /** The same, other than by a block. */
-  #answerWaits = false;
+  /** What the current transaction has changed. */
+  readonly #catalogChanges = new CatalogChanges();
   /** An answer is held back until the world has learned of the change. */
   #isHolding = false;
   /** No transaction is open, and no answer is outstanding. */
@@ -206,12 +204,11 @@ export class ServerSession {
       if (isForClient) forClient.push(message);
       const isCommitted = message[0] === READY && message[5] === IDLE;
       this.#isIdle = isCommitted && this.#answers.length === 0;
-      if (isCommitted && this.#changesCatalog) {
-        this.#changesCatalog = false;
-        const learned = client?.catalogChanged(this.#answerWaits);
-        if (this.#answerWaits) learning = learned;
-        this.#answerWaits = false;
-      }
+      const change = isCommitted ? this.#catalogChanges.take() : "none";
+      if (change === "none") continue;
+      const learned = client?.catalogChanged(change === "certain");
+      // Few blocks change any, so the client does not wait for what they do.
+      if (change === "certain") learning = learned;
     }
     if (client === undefined) return;
     if (learning === undefined) {
@@ -289,16 +286,13 @@ export class ServerSession {
   }
 
   #completed(message: Buffer): void {
-    // Most tags, such as those of SELECT and INSERT, differ in the first byte.
-    if (!CATALOG_TAG_BEGINS.includes(message[5] as number)) return;
+    // "D" includes DISCARD and DEALLOCATE.
+    if (!mayBeCatalogTag(message[5] as number)) return;
     const tag = message.toString("latin1", 5, message.length - 1);
     if (tag === "DISCARD ALL" || tag === "DEALLOCATE ALL") {
       this.#prepared.clear();
       this.#client?.statementsDiscarded();
-    } else if (CATALOG_TAG.test(tag)) {
-      this.#changesCatalog = true;
-      if (!BLOCK_TAG.test(tag)) this.#answerWaits = true;
-    }
+    } else this.#catalogChanges.add(tag);
   }
 }
 

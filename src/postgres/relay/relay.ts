@@ -1,12 +1,8 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { CatalogChanges, mayBeCatalogTag } from "../statements/catalog-changes.ts";
 import { MessageScanner } from "./message-scanner.ts";
 
-/** SQL statements that change roles or databases, or may do so within a block, by their command tags. */
-export const CATALOG_TAG = /^(?:(?:CREATE|ALTER|DROP) (?:ROLE|DATABASE)|REASSIGN OWNED|DO|CALL)\b/;
-/** Clients do not wait until the world has learned what such a block has changed, because few blocks change these. */
-export const BLOCK_TAG = /^(?:DO|CALL)\b/;
-export const CATALOG_TAG_BEGINS: readonly number[] = [0x41, 0x43, 0x44, 0x52]; // "A", "C", "D", "R"
 const IDLE = 0x49; // "I": outside of a transaction
 
 // Types of messages from the client.
@@ -60,10 +56,8 @@ export class Relay {
   #isBusy = false;
   /** While data is copied in, the engine ignores a Sync. */
   #isCopyingIn = false;
-  /** A statement may have changed roles or databases in the current transaction. */
-  #changesCatalog = false;
-  /** The same, other than by a block. */
-  #answerWaits = false;
+  /** What the current transaction has changed. */
+  readonly #catalogChanges = new CatalogChanges();
   /** The world learns of a change whose answer the client has not got. */
   #learning: Promise<void> | undefined;
   /** The answer that the client gets when the world has learned of the change. */
@@ -214,26 +208,18 @@ export class Relay {
         this.#isCopyingIn = true;
         return;
       case COMMAND_COMPLETE:
-        // Most tags, such as `SELECT 1`, differ in the first byte.
-        if (CATALOG_TAG_BEGINS.includes(data[begin] as number))
-          this.#onTag(data.toString("latin1", begin, end));
+        if (mayBeCatalogTag(data[begin] as number))
+          this.#catalogChanges.add(data.toString("latin1", begin, end));
         return;
       default:
     }
   }
 
-  #onTag(tag: string): void {
-    if (!CATALOG_TAG.test(tag)) return;
-    this.#changesCatalog = true;
-    if (!BLOCK_TAG.test(tag)) this.#answerWaits = true;
-  }
-
   #reportCatalogChange(): void {
-    if (!this.#changesCatalog) return;
-    this.#changesCatalog = false;
-    const isCertain = this.#answerWaits;
-    this.#answerWaits = false;
-    const learned = this.#listener.onCatalogChange(isCertain);
-    if (isCertain) this.#learning = learned;
+    const change = this.#catalogChanges.take();
+    if (change === "none") return;
+    const learned = this.#listener.onCatalogChange(change === "certain");
+    // Few blocks change any, so the client does not wait for what they do.
+    if (change === "certain") this.#learning = learned;
   }
 }

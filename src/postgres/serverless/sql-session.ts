@@ -3,7 +3,7 @@ import { MAX } from "../../input-limits/limits.ts";
 import { CLIENT_ERRORS } from "../protocol/errors.ts";
 import { MessageSplitter } from "../protocol/message-splitter.ts";
 import { type ClientError, query, unnamedStatement } from "../protocol/messages.ts";
-import { BLOCK_TAG, CATALOG_TAG } from "../relay/relay.ts";
+import { type CatalogChange, CatalogChanges } from "../statements/catalog-changes.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
 import type { SqlWork, Statement } from "./sql-request.ts";
 import { SqlResult } from "./sql-result.ts";
@@ -15,9 +15,6 @@ const RESET = query("DISCARD ALL");
 const IDLE = 0x49; // "I": outside of a transaction
 
 /** Messages sent up to one Sync, until its ReadyForQuery. */
-/** Whether a request has created, changed or dropped a role or a database; "perhaps": it has executed a block. */
-type CatalogChange = "none" | "perhaps" | "certain";
-
 type Exchange = {
   readonly onMessage: (type: string, body: Buffer) => void;
   readonly resolve: (isIdle: boolean) => void;
@@ -32,7 +29,7 @@ export class SqlSession {
   readonly #exchanges: Exchange[] = [];
   #receivedBytes = 0;
   #end: SqlError | undefined;
-  #catalogChange: CatalogChange = "none";
+  readonly #catalogChanges = new CatalogChanges();
   #isInTransaction = false;
   /** Resolves when the last request has left no state in the session. Never rejects. */
   #isReset: Promise<void> = Promise.resolve();
@@ -54,8 +51,8 @@ export class SqlSession {
   }
 
   /** What the last request has changed. */
-  get catalogChange(): CatalogChange {
-    return this.#catalogChange;
+  takeCatalogChange(): CatalogChange {
+    return this.#catalogChanges.take();
   }
 
   /** Whether the last request has begun a transaction without ending it. Then only the end of the session is safe. */
@@ -72,7 +69,7 @@ export class SqlSession {
   /** Executes the statements. The session is reset after the result. Rejects with the first `SqlError`. */
   async execute({ statements, rawText, begin }: SqlWork): Promise<Json> {
     this.#receivedBytes = 0;
-    this.#catalogChange = "none";
+    this.#catalogChanges.take();
     this.#isInTransaction = false;
     if (begin === undefined) {
       const [statement] = statements as readonly [Statement];
@@ -172,14 +169,9 @@ export class SqlSession {
         else exchange.reject(exchange.error);
         return;
       default:
-        if (type === "C") this.#onTag(body.toString("latin1"));
+        if (type === "C") this.#catalogChanges.add(body.toString("latin1"));
         exchange.onMessage(type, body);
     }
-  }
-
-  #onTag(tag: string): void {
-    if (this.#catalogChange !== "certain" && CATALOG_TAG.test(tag))
-      this.#catalogChange = BLOCK_TAG.test(tag) ? "perhaps" : "certain";
   }
 }
 

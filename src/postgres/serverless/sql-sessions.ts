@@ -120,7 +120,7 @@ export class SqlSessions {
         await compute.host.acquire();
         try {
           const result = await executeWithin(timeoutMs, client, cancel, () => session.execute(work));
-          const { catalogChange } = session;
+          const catalogChange = session.takeCatalogChange();
           if (catalogChange === "none") compute.endExclusion(admitted.connectionId);
           else await compute.catalogChanged(admitted.connectionId, catalogChange === "certain");
           return result;
